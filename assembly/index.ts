@@ -1,0 +1,22 @@
+// The core's whole surface: pointers, lengths and status codes. No strings, no objects, no imports.
+
+export { crc32, crc32c } from './crc'
+export { patchCrc } from './patch'
+export { REPORT as report } from './report'
+export { rewrite } from './rewrite'
+export { verify, verifyNext } from './verify'
+
+/** Raised when a name, a field of the report or a code changes meaning. */
+export const abi: i32 = 1
+
+/** Where bytes from outside are copied to, piece by piece, to be read here. */
+export const SCRATCH_SIZE: usize = 65536
+export const scratch: usize = memory.data(65536, 16)
+
+export function allocate(byteLength: usize): usize {
+  return heap.alloc(byteLength)
+}
+
+export function free(region: usize): void {
+  heap.free(region)
+}

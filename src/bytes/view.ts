@@ -1,0 +1,27 @@
+import { InvalidArgumentError, MirrorPidError } from '../errors.ts'
+
+function describe(value: unknown): string {
+  return Object.prototype.toString.call(value).slice(8, -1)
+}
+
+/**
+ * The caller's memory as a plain Uint8Array over the same bytes: a Buffer, a Uint8Array or a DataView, at any offset, on
+ * an ArrayBuffer or a SharedArrayBuffer. Kinds with wider elements are refused, because their length is no byte count.
+ */
+export function bytesOf(value: Uint8Array | DataView, name: string): Uint8Array {
+  const kind = describe(value)
+  if (!ArrayBuffer.isView(value) || (kind !== 'Uint8Array' && kind !== 'DataView')) {
+    const mend = kind.endsWith('ArrayBuffer') ? '; wrap it: new Uint8Array(buffer)' : ''
+    throw new InvalidArgumentError(`${name} must be a Uint8Array, a Buffer or a DataView; got ${kind}${mend}`)
+  }
+  try {
+    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+  } catch (cause) {
+    throw new MirrorPidError(
+      'DETACHED_BUFFER',
+      `${name} is a view of memory that has moved (it was transferred, or the core's memory grew): take ` +
+        'buffer.bytes again after allocate()',
+      { cause },
+    )
+  }
+}

@@ -1,0 +1,117 @@
+import { instantiate, instantiateSync } from '@assemblyscript/loader'
+import type { Core } from '../core/core.ts'
+import { InvalidArgumentError, WasmUnavailableError } from '../errors.ts'
+import { CORE_WASM_BASE64 } from './embedded.ts'
+import { ABI, type CoreExports, EXPORT_NAMES } from './exports.ts'
+import { bindCore } from './wasmCore.ts'
+
+// One instance a thread: each reserves gigabytes of address space, and every call runs to its end before the next.
+let embedded: Core | undefined
+let loading: Promise<Core> | undefined
+const given = new WeakMap<WebAssembly.Module, Core>()
+
+function requireWasm(): void {
+  if (typeof WebAssembly === 'undefined') throw new WasmUnavailableError('this runtime has no WebAssembly')
+}
+
+function embeddedBytes(): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(CORE_WASM_BASE64), (character) => character.charCodeAt(0))
+}
+
+function requireModule(module: WebAssembly.Module): void {
+  if (!(module instanceof WebAssembly.Module)) {
+    throw new InvalidArgumentError(
+      'module must be a WebAssembly.Module: compile mirrorpid/core.wasm yourself, or call without it for the embedded core',
+    )
+  }
+  const names = new Set(WebAssembly.Module.exports(module).map((entry) => entry.name))
+  const missing = EXPORT_NAMES.find((name) => !names.has(name))
+  if (missing !== undefined) {
+    throw new InvalidArgumentError(
+      `module is not this version's mirrorpid/core.wasm: it has no export "${missing}"`,
+    )
+  }
+}
+
+function bind(instance: { exports: unknown }): Core {
+  const wasm = instance.exports as CoreExports
+  if (wasm.abi.value !== ABI) {
+    throw new InvalidArgumentError(
+      `module is another version's mirrorpid/core.wasm: interface ${wasm.abi.value}, expected ${ABI}`,
+    )
+  }
+  return bindCore(wasm)
+}
+
+function unavailable(cause: unknown): WasmUnavailableError {
+  return new WasmUnavailableError(cause instanceof Error ? cause.message : String(cause), { cause })
+}
+
+/**
+ * Loads the wasm core; the first call compiles it, later ones return the same core.
+ *
+ * @param module a compiled `mirrorpid/core.wasm`, for runtimes that forbid compiling from bytes, and for workers that
+ *   get the module from their parent. Without it the embedded copy is compiled.
+ * @throws WasmUnavailableError where WebAssembly is missing or forbidden; it names `mirrorpid/js`
+ * @throws InvalidArgumentError for a module that is not this version's core
+ * @example
+ * const core = await loadCore()
+ * core.backend // 'wasm'
+ */
+export async function loadCore(module?: WebAssembly.Module): Promise<Core> {
+  requireWasm()
+  if (module === undefined) {
+    if (embedded !== undefined) return embedded
+    loading ??= instantiate(embeddedBytes()).then(
+      // a loadCoreSync that ran meanwhile has won
+      (instance) => (embedded ??= bind(instance)),
+      (cause) => {
+        loading = undefined
+        throw unavailable(cause)
+      },
+    )
+    return loading
+  }
+  const known = knownCore(module)
+  if (known !== undefined) return known
+  const instance = await instantiate(module).catch((cause) => {
+    throw unavailable(cause)
+  })
+  return remember(module, instance)
+}
+
+/**
+ * The same without waiting, where the platform compiles synchronously: Node, workers, and pages in current browsers.
+ *
+ * @param module as for `loadCore`
+ * @throws WasmUnavailableError where WebAssembly is missing or forbidden; it names `mirrorpid/js`
+ * @throws InvalidArgumentError for a module that is not this version's core
+ * @example
+ * const core = loadCoreSync()
+ * core.backend // 'wasm'
+ */
+export function loadCoreSync(module?: WebAssembly.Module): Core {
+  requireWasm()
+  if (module !== undefined) return knownCore(module) ?? remember(module, start(module))
+  embedded ??= bind(start(embeddedBytes()))
+  return embedded
+}
+
+function start(source: WebAssembly.Module | Uint8Array<ArrayBuffer>): { exports: unknown } {
+  try {
+    return instantiateSync(source)
+  } catch (cause) {
+    throw unavailable(cause)
+  }
+}
+
+function knownCore(module: WebAssembly.Module): Core | undefined {
+  requireModule(module)
+  return given.get(module)
+}
+
+function remember(module: WebAssembly.Module, instance: { exports: unknown }): Core {
+  const core = given.get(module) ?? bind(instance)
+  given.set(module, core)
+  return core
+}
