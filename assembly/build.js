@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import asc from 'assemblyscript/asc'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
-rmSync('dist', { recursive: true, force: true })
+for (const made of ['build', 'dist']) rmSync(made, { recursive: true, force: true })
 mkdirSync('dist')
 
 const { error, stderr } = await asc.main([

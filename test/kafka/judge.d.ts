@@ -1,0 +1,155 @@
+/** Counts over one segment, made with Kafka's own classes. Offsets and producer ids are decimal strings. */
+export interface SegmentFacts {
+  batches: number
+  validBatches: number
+  records: number
+  /** Where the last whole batch ends. */
+  validBytes: number
+  /** '-1' when there is no batch. */
+  firstOffset: string
+  lastOffset: string
+  /** Distinct, ascending; holds '-1' when there are batches without a producer. */
+  producerIds: string[]
+  controlBatches: number
+  transactionalBatches: number
+  emptyBatches: number
+  deleteHorizonBatches: number
+  gapsBetweenBatches: number
+  gapsInsideBatches: number
+  /** Batches for each codec: none, gzip, snappy, lz4, zstd. */
+  codecs: Record<string, number>
+  /** Records for each control record type: ABORT, COMMIT, LEADER_CHANGE, ..., UNKNOWN. */
+  controlTypes: Record<string, number>
+}
+
+/** A batch as Kafka's FileRecords reads it. After an `error` only the fields before it are there. */
+export interface JudgedBatch {
+  position: number
+  sizeInBytes: number
+  magic: number
+  isValid: boolean
+  /** The stored CRC, unsigned. */
+  checksum: number
+  baseOffset: string
+  lastOffset: string
+  /** Null for magic 0 and 1. */
+  count: number | null
+  partitionLeaderEpoch: number
+  producerId: string
+  producerEpoch: number
+  baseSequence: number
+  lastSequence: number
+  /** Kafka's test for a producer: false for every id below 0. */
+  hasProducerId: boolean
+  isTransactional: boolean
+  isControl: boolean
+  maxTimestamp: string
+  timestampType: 'NoTimestampType' | 'CreateTime' | 'LogAppendTime'
+  deleteHorizonMs: string | null
+  compressionType: 'none' | 'gzip' | 'snappy' | 'lz4' | 'zstd'
+  /** Of a control batch, the type of each record. */
+  controlTypes: string[]
+  /** Records that Kafka could read out of it. */
+  records: number
+  recordsError?: string
+  error?: string
+}
+
+export interface JudgedLog {
+  path: string
+  kind: 'log' | 'checkpoint'
+  bytes: number
+  batches: JudgedBatch[]
+  facts: SegmentFacts
+  /** Why Kafka stopped reading; the batches before it stand. */
+  error?: string
+}
+
+export interface JudgedSnapshotEntry {
+  producerId: string
+  producerEpoch: number
+  coordinatorEpoch: number
+  lastTimestamp: string
+  currentTxnFirstOffset: string | null
+  /** Oldest first; a snapshot keeps only the last. */
+  batches: {
+    firstSequence: number
+    lastSequence: number
+    firstOffset: string
+    lastOffset: string
+    timestamp: string
+  }[]
+}
+
+export interface JudgedSnapshot {
+  path: string
+  kind: 'snapshot'
+  entries: JudgedSnapshotEntry[]
+  error?: string
+}
+
+export interface JudgedAbortedTxn {
+  version: number
+  producerId: string
+  firstOffset: string
+  lastOffset: string
+  lastStableOffset: string
+}
+
+export interface JudgedTransactionIndex {
+  path: string
+  kind: 'txnindex'
+  entries: JudgedAbortedTxn[]
+  error?: string
+}
+
+export type JudgedFile = JudgedLog | JudgedSnapshot | JudgedTransactionIndex
+
+/**
+ * Reads files with Kafka's own classes, all in one JVM, and answers in the order of the paths. A directory stands for
+ * all its `.log`, `.checkpoint`, `.snapshot` and `.txnindex` files. What Kafka cannot read is an `error` in the
+ * result; rejects only when Java or the build fail.
+ */
+export function judge(paths: readonly string[]): Promise<JudgedFile[]>
+
+export interface DumpResult {
+  stdout: string
+  stderr: string
+  status: number
+}
+
+export interface DumpOptions {
+  /** Where relative paths start; its own path is cut out of what the tool prints. */
+  cwd?: string
+}
+
+/** Runs Kafka's own DumpLogSegments with these arguments, as kafka-dump-log.sh does. */
+export function kafkaDump(args: readonly string[], options?: DumpOptions): Promise<DumpResult>
+
+/** Many runs of it in one JVM: one list of arguments each. */
+export function kafkaDumps(jobs: readonly (readonly string[])[], options?: DumpOptions): Promise<DumpResult[]>
+
+/** What a broker knows of a partition after it has loaded it, with all of it replicated. */
+export interface Replayed {
+  path: string
+  logStartOffset: string
+  logEndOffset: string
+  lastStableOffset: string
+  /** Of all segments; less than before where recovery has cut something off. */
+  bytes: number
+  /** Ascending by id. After a crash with up to five batches each, else with one. */
+  producers: JudgedSnapshotEntry[]
+  abortedTransactions: JudgedAbortedTxn[]
+  /** Why a broker would not start; nothing but `path` is there then. */
+  error?: string
+}
+
+/**
+ * Opens copies of partition directories with Kafka's own log loading. After a `'crash'` (the default) the state comes
+ * from the segments alone: snapshots are dropped, indexes rebuilt. After a `'clean'` shutdown it comes from the
+ * snapshots and what the log holds beyond them. No producer expires.
+ */
+export function replay(
+  directories: readonly string[],
+  options?: { after?: 'crash' | 'clean' },
+): Promise<Replayed[]>
