@@ -9,6 +9,9 @@ export { verify, verifyNext } from './verify'
 /** Raised when a name, a field of the report or a code changes meaning. */
 export const abi: i32 = 1
 
+/** 1 where this build uses 128-bit SIMD. */
+export const simd: i32 = ASC_FEATURE_SIMD ? 1 : 0
+
 /** Where bytes from outside are copied to, piece by piece, to be read here. */
 export const SCRATCH_SIZE: usize = 65536
 export const scratch: usize = memory.data(65536, 16)

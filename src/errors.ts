@@ -1,6 +1,8 @@
 /** The closed list of error codes; a code keeps its meaning across versions. */
 export const errorCodes = [
   'CORRUPT_BATCH',
+  'INVALID_RECORD',
+  'DECOMPRESSION_LIMIT',
   'UNMAPPABLE_PRODUCER_ID',
   'INVALID_ARGUMENT',
   'DETACHED_BUFFER',
@@ -44,8 +46,11 @@ export class MirrorPidError extends Error {
   }
 }
 
-/** Why a batch is corrupt: its CRC does not match, its length cannot be, or its magic is not 0, 1 or 2. */
-export type CorruptReason = 'crc' | 'size' | 'magic'
+/**
+ * Why a batch is corrupt: its CRC does not match, its length cannot be, its magic is not 0, 1 or 2, or its offsets do
+ * not follow those before it in the file (`offset`, only where a whole file is verified).
+ */
+export type CorruptReason = 'crc' | 'size' | 'magic' | 'offset'
 
 /** What is known of a corrupt batch. CRCs are unsigned and null unless the reason is `crc`. */
 export interface CorruptBatchFacts {
@@ -57,20 +62,28 @@ export interface CorruptBatchFacts {
   computed: number | null
 }
 
-const advice: Record<Exclude<CorruptReason, 'crc'>, string> = {
-  size: 'its batchLength cannot be (less than a header, or negative), so nothing behind it can be found',
-  magic: 'its magic is not 0, 1 or 2, so its format is unknown',
+const faults: Record<Exclude<CorruptReason, 'crc'>, string> = {
+  size: 'is unreadable: its batchLength cannot be (less than a header, or negative), so nothing behind it can be found',
+  magic: 'is unreadable: its magic is not 0, 1 or 2, so its format is unknown',
+  offset:
+    "is out of order: its last offset is not above that of the batch before, or not from the file's base offset on",
 }
 
-function describeCorruptBatch(facts: CorruptBatchFacts, file: string | null): string {
-  const where = `${file === null ? '' : `${file}: `}batch at byte ${facts.position} (base offset ${facts.baseOffset})`
-  if (facts.reason !== 'crc') {
-    return `${where} is unreadable: ${advice[facts.reason]}. Nothing was changed; take this part from another replica.`
-  }
-  return (
-    `${where} is damaged: stored CRC ${hexCrc(facts.stored)}, computed ${hexCrc(facts.computed)}. ` +
-    'Nothing was changed; take it from another replica, or rewrite with crc "patch", which keeps the damage visible.'
-  )
+/** What is wrong with a batch and where, as one line without an end: "batch at byte 0 (base offset 0) is damaged: ...". */
+export function describeCorruptBatch(facts: CorruptBatchFacts): string {
+  const where = `batch at byte ${facts.position} (base offset ${facts.baseOffset})`
+  if (facts.reason !== 'crc') return `${where} ${faults[facts.reason]}`
+  return `${where} is damaged: stored CRC ${hexCrc(facts.stored)}, computed ${hexCrc(facts.computed)}`
+}
+
+function corruptBatchAdvice(reason: CorruptReason): string {
+  return reason === 'crc'
+    ? 'take it from another replica, or rewrite with crc "patch", which keeps the damage visible.'
+    : 'take this part from another replica.'
+}
+
+function inFile(file: string | null): string {
+  return file === null ? '' : `${file}: `
 }
 
 function hexCrc(crc: number | null): string {
@@ -87,7 +100,10 @@ export class CorruptBatchError extends MirrorPidError implements CorruptBatchFac
   readonly file: string | null
 
   constructor(facts: CorruptBatchFacts, file: string | null = null) {
-    super('CORRUPT_BATCH', describeCorruptBatch(facts, file))
+    super(
+      'CORRUPT_BATCH',
+      `${inFile(file)}${describeCorruptBatch(facts)}. Nothing was changed; ${corruptBatchAdvice(facts.reason)}`,
+    )
     this.position = facts.position
     this.baseOffset = facts.baseOffset
     this.reason = facts.reason
@@ -97,10 +113,17 @@ export class CorruptBatchError extends MirrorPidError implements CorruptBatchFac
   }
 }
 
-/** Where a producer id stands, if it was met in a batch. */
-export interface BatchPlace {
+/** Where a producer id stands: in a batch, or in an entry of a companion file, which has no base offset. */
+export interface ProducerIdPlace {
+  /** Byte position of the batch, or of the id itself in a companion file. */
   position: number
-  baseOffset: bigint
+  baseOffset: bigint | null
+}
+
+function describePlace(place: ProducerIdPlace | null): string {
+  if (place === null) return ''
+  if (place.baseOffset === null) return ` at byte ${place.position}`
+  return ` in the batch at byte ${place.position} (base offset ${place.baseOffset})`
 }
 
 /** A producer id outside int64, or the one that has no image: -(2^63 - 1 + 2) does not fit an int64. */
@@ -110,12 +133,10 @@ export class UnmappableProducerIdError extends MirrorPidError {
   readonly baseOffset: bigint | null
   readonly file: string | null
 
-  constructor(producerId: bigint, place: BatchPlace | null = null, file: string | null = null) {
-    const where =
-      place === null ? '' : ` in the batch at byte ${place.position} (base offset ${place.baseOffset})`
+  constructor(producerId: bigint, place: ProducerIdPlace | null = null, file: string | null = null) {
     super(
       'UNMAPPABLE_PRODUCER_ID',
-      `${file === null ? '' : `${file}: `}producer id ${producerId}${where} has no image in int64: the mapping is ` +
+      `${inFile(file)}producer id ${producerId}${describePlace(place)} has no image in int64: the mapping is ` +
         '-(id + 2) for ids from 0 to 9223372036854775806. Nothing was changed; no broker hands this id out, so ' +
         'check where the bytes come from.',
     )
@@ -123,6 +144,50 @@ export class UnmappableProducerIdError extends MirrorPidError {
     this.position = place?.position ?? null
     this.baseOffset = place?.baseOffset ?? null
     this.file = file
+  }
+}
+
+/** A producer snapshot or a transaction index that Kafka would not take. */
+export class CorruptCompanionError extends MirrorPidError {
+  /** Byte position of what is wrong, in the file. */
+  readonly position: number
+  readonly file: string | null
+
+  /** @param fault what is wrong, such as `"version 3, expected 1"` */
+  constructor(
+    code: 'CORRUPT_SNAPSHOT' | 'CORRUPT_TRANSACTION_INDEX',
+    fault: string,
+    position: number,
+    file: string | null = null,
+  ) {
+    const kind = code === 'CORRUPT_SNAPSHOT' ? 'producer snapshot' : 'transaction index'
+    super(
+      code,
+      `${inFile(file)}${kind} is damaged at byte ${position}: ${fault}. Nothing was changed; take the file from ` +
+        'another replica, or remove it and let a broker rebuild it from the segments, which needs an unclean start ' +
+        '(no .kafka_cleanshutdown).',
+    )
+    this.position = position
+    this.file = file
+  }
+}
+
+/** A path that is no log, an output that is there already, or a file that the system would not read or write. */
+export class LogFileError extends MirrorPidError {
+  readonly file: string
+  /** The system's name for what went wrong, such as `ENOSPC`; null when the system had no part in it. */
+  readonly errno: string | null
+
+  constructor(
+    code: 'NOT_A_LOG' | 'OUTPUT_EXISTS' | 'IO_ERROR',
+    message: string,
+    file: string,
+    errno: string | null = null,
+    options?: ErrorOptions,
+  ) {
+    super(code, message, options)
+    this.file = file
+    this.errno = errno
   }
 }
 
@@ -142,5 +207,43 @@ export class WasmUnavailableError extends MirrorPidError {
         "in plain JavaScript), or, in a page, allow 'wasm-unsafe-eval' in the Content-Security-Policy.",
       options,
     )
+  }
+}
+
+/** A batch that decompresses to more than is allowed: a large one, or a decompression bomb. */
+export class DecompressionLimitError extends MirrorPidError {
+  /** The most bytes that were allowed. */
+  readonly limit: number
+  /** The codec's name. */
+  readonly codec: string
+
+  constructor(codec: string, limit: number, options?: ErrorOptions) {
+    super(
+      'DECOMPRESSION_LIMIT',
+      `the ${codec} data of a batch decompresses to more than ${limit} bytes: if it is to be trusted, raise ` +
+        'maxDecompressedBytes.',
+      options,
+    )
+    this.limit = limit
+    this.codec = codec
+  }
+}
+
+/** Where in a batch, and which batch, if that is known. */
+export interface RecordPlace {
+  /** Byte position in the part that was read: the batch's decompressed payload (compressed, if that fails), or a value. */
+  position?: number
+  baseOffset?: bigint
+}
+
+/** A sound batch whose content does not have the form it should: Kafka's InvalidRecordException. */
+export class InvalidRecordError extends MirrorPidError {
+  readonly position: number | null
+  readonly baseOffset: bigint | null
+
+  constructor(message: string, place: RecordPlace = {}, options?: ErrorOptions) {
+    super('INVALID_RECORD', message, options)
+    this.position = place.position ?? null
+    this.baseOffset = place.baseOffset ?? null
   }
 }

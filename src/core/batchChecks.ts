@@ -54,7 +54,7 @@ export function checkCrc(cursor: RecordSetCursor, engine: CrcEngine): CorruptBat
   const isLegacy = cursor.magic !== CURRENT_MAGIC
   const stored = view.getUint32(position + (isLegacy ? LEGACY_CRC : CRC))
   const computed = isLegacy
-    ? engine.crc32(bytes, position + MAGIC, position + size)
+    ? engine.crc32(bytes, position + MAGIC, position + size, 0)
     : engine.crc32c(bytes, position + ATTRIBUTES, position + size, 0)
   if (stored === computed) return null
   return { position, baseOffset: cursor.baseOffset, reason: 'crc', stored, computed }

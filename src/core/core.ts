@@ -76,6 +76,9 @@ export type RecordBytes = Uint8Array | DataView
 export interface Core {
   readonly backend: 'wasm' | 'js'
 
+  /** What the backend makes use of: `simd` for 128-bit vectors in CRC-32C. Results are the same without. */
+  readonly features: { readonly simd: boolean }
+
   /**
    * CRC-32C (Castagnoli), unsigned.
    * @param initial the CRC of the bytes before, to continue from; default 0

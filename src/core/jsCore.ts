@@ -2,7 +2,7 @@ import { bytesOf } from '../bytes/view.ts'
 import { MirrorPidError } from '../errors.ts'
 import { checkByteLength, checkInitialCrc, checkRewriteOptions } from './arguments.ts'
 import type { Core, RecordBuffer } from './core.ts'
-import type { CrcEngine } from './crcEngine.ts'
+import { type CoreWithEngine, CRC_ENGINE, type CrcEngine } from './crcEngine.ts'
 import { jsCrcEngine } from './jsCrc.ts'
 import { rewriteRecords } from './rewriteRecords.ts'
 import { verifyRecords } from './verifyRecords.ts'
@@ -32,9 +32,11 @@ export function createCore(
   backend: Core['backend'],
   engine: CrcEngine,
   allocate: (byteLength: number) => RecordBuffer,
-): Core {
+): CoreWithEngine {
   return {
+    [CRC_ENGINE]: engine,
     backend,
+    features: { simd: false },
     crc32c(bytes, initial = 0) {
       const plain = bytesOf(bytes, 'bytes')
       return engine.crc32c(plain, 0, plain.length, checkInitialCrc(initial))

@@ -81,7 +81,7 @@ export function jsCrcEngine(): CrcEngine {
 
   return {
     crc32c: (bytes, start, end, initial) => ~update(crc32cTable, bytes, start, end, ~initial) >>> 0,
-    crc32: (bytes, start, end) => ~update(crc32Table, bytes, start, end, -1) >>> 0,
+    crc32: (bytes, start, end, initial) => ~update(crc32Table, bytes, start, end, ~initial) >>> 0,
     patchCrc(crc, deltaHigh, deltaLow, tail) {
       longView.setInt32(0, deltaHigh)
       longView.setInt32(4, deltaLow)
@@ -92,4 +92,12 @@ export function jsCrcEngine(): CrcEngine {
       return (crc ^ state) >>> 0
     },
   }
+}
+
+let shared: CrcEngine | undefined
+
+/** The engine for small work that no core was given for: encoding a batch, reading a companion file. */
+export function defaultCrcEngine(): CrcEngine {
+  shared ??= jsCrcEngine()
+  return shared
 }

@@ -55,8 +55,16 @@ function write(cursor: RecordSetCursor, crc: CrcMode, direction: Direction, engi
   }
 }
 
-/** -(p + 2) = ~p - 1 on two 32-bit halves: no BigInt on the hot path, no step that overflows, its own inverse. */
-function writeBatch(cursor: RecordSetCursor, crc: CrcMode, direction: Direction, engine: CrcEngine): void {
+/**
+ * Rewrites the framed batch, if `direction` changes it. Only `recompute` reads beyond its header.
+ * -(p + 2) = ~p - 1 on two 32-bit halves: no BigInt on the hot path, no step that overflows, its own inverse.
+ */
+export function writeBatch(
+  cursor: RecordSetCursor,
+  crc: CrcMode,
+  direction: Direction,
+  engine: CrcEngine,
+): void {
   const { bytes, view, position, size } = cursor
   const high = view.getInt32(position + PRODUCER_ID)
   const low = view.getInt32(position + PRODUCER_ID + 4)

@@ -2,6 +2,8 @@
 export interface CoreExports {
   memory: WebAssembly.Memory
   abi: WebAssembly.Global<'i32'>
+  /** 1 where the build uses 128-bit SIMD. */
+  simd: WebAssembly.Global<'i32'>
   /** Address of the report of the last call; fields in REPORT_FIELDS. */
   report: WebAssembly.Global<'i32'>
   /** A fixed region for bytes that are copied in to be read. */
@@ -23,6 +25,7 @@ export const ABI = 1
 export const EXPORT_NAMES = [
   'memory',
   'abi',
+  'simd',
   'report',
   'scratch',
   'SCRATCH_SIZE',

@@ -1,7 +1,7 @@
 import { instantiate, instantiateSync } from '@assemblyscript/loader'
 import type { Core } from '../core/core.ts'
 import { InvalidArgumentError, WasmUnavailableError } from '../errors.ts'
-import { CORE_WASM_BASE64 } from './embedded.ts'
+import { SCALAR_CORE_BASE64, SIMD_CORE_BASE64 } from './embedded.ts'
 import { ABI, type CoreExports, EXPORT_NAMES } from './exports.ts'
 import { bindCore } from './wasmCore.ts'
 
@@ -14,8 +14,14 @@ function requireWasm(): void {
   if (typeof WebAssembly === 'undefined') throw new WasmUnavailableError('this runtime has no WebAssembly')
 }
 
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+}
+
+/** The build with SIMD where the engine takes it, else the one without. */
 function embeddedBytes(): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(atob(CORE_WASM_BASE64), (character) => character.charCodeAt(0))
+  const simd = fromBase64(SIMD_CORE_BASE64)
+  return WebAssembly.validate(simd) ? simd : fromBase64(SCALAR_CORE_BASE64)
 }
 
 function requireModule(module: WebAssembly.Module): void {
@@ -50,7 +56,7 @@ function unavailable(cause: unknown): WasmUnavailableError {
 /**
  * Loads the wasm core; the first call compiles it, later ones return the same core.
  *
- * @param module a compiled `mirrorpid/core.wasm`, for runtimes that forbid compiling from bytes, and for workers that
+ * @param module a compiled `mirrorpid/core.wasm` (or `core.scalar.wasm`, where the engine has no SIMD), for runtimes that forbid compiling from bytes, and for workers that
  *   get the module from their parent. Without it the embedded copy is compiled.
  * @throws WasmUnavailableError where WebAssembly is missing or forbidden; it names `mirrorpid/js`
  * @throws InvalidArgumentError for a module that is not this version's core

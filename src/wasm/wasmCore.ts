@@ -23,6 +23,7 @@ export function bindCore(wasm: CoreExports): Core {
   const outside = createCore('wasm', wasmCrcEngine(wasm), (byteLength) => allocateRegion(wasm, byteLength))
   return {
     ...outside,
+    features: { simd: wasm.simd.value === 1 },
     crc32c(bytes, initial = 0) {
       if (!isInside(wasm, bytes)) return outside.crc32c(bytes, initial)
       const { byteOffset, byteLength } = bytesOf(bytes, 'bytes')
@@ -128,7 +129,7 @@ function wasmCrcEngine(wasm: CoreExports): CrcEngine {
 
   return {
     crc32c: (bytes, start, end, initial) => inPieces(wasm.crc32c, bytes, start, end, initial),
-    crc32: (bytes, start, end) => inPieces(wasm.crc32, bytes, start, end, 0),
+    crc32: (bytes, start, end, initial) => inPieces(wasm.crc32, bytes, start, end, initial),
     patchCrc: (crc, deltaHigh, deltaLow, tail) => wasm.patchCrc(crc, deltaHigh, deltaLow, tail) >>> 0,
   }
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Core, MirrorPidError, RecordBytes } from '../../src/index.ts'
 import { loadCoreSync } from '../../src/index.ts'
 import { jsCore } from '../../src/js.ts'
@@ -47,25 +48,32 @@ function outside(name: string, core: Core, allocate: (byteLength: number) => Uin
   return { name, core, run: (bytes, use) => guarded(allocate(bytes.length + 16), bytes, use) }
 }
 
-const js = jsCore()
-const wasm = loadCoreSync()
-
-export const backends: readonly Backend[] = [
-  outside('js on a Uint8Array', js, (byteLength) => new Uint8Array(byteLength)),
-  outside('wasm on a pooled Buffer', wasm, (byteLength) => Buffer.allocUnsafe(byteLength)),
-  outside('wasm on shared memory', wasm, (byteLength) => new Uint8Array(new SharedArrayBuffer(byteLength))),
-  {
-    name: 'wasm in its own memory',
-    core: wasm,
+function inside(name: string, core: Core): Backend {
+  return {
+    name,
+    core,
     run(bytes, use) {
-      const region = wasm.allocate(bytes.length + 16)
+      const region = core.allocate(bytes.length + 16)
       try {
         return guarded(region.bytes, bytes, use, () => region.bytes)
       } finally {
         region.free()
       }
     },
-  },
+  }
+}
+
+const js = jsCore()
+const wasm = loadCoreSync()
+const scalarFile = readFileSync(new URL('../../dist/core.scalar.wasm', import.meta.url))
+const scalar = loadCoreSync(new WebAssembly.Module(scalarFile))
+
+export const backends: readonly Backend[] = [
+  outside('js on a Uint8Array', js, (byteLength) => new Uint8Array(byteLength)),
+  outside('wasm on a pooled Buffer', wasm, (byteLength) => Buffer.allocUnsafe(byteLength)),
+  outside('wasm on shared memory', wasm, (byteLength) => new Uint8Array(new SharedArrayBuffer(byteLength))),
+  inside('wasm in its own memory', wasm),
+  inside('wasm without SIMD, in its own memory', scalar),
 ]
 
 /** The result of a call that must not throw. */

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
+import { describe, expect, it } from 'vitest'
+import { loadCore, loadCoreSync } from '../../src/index.ts'
+import { SCALAR_CORE_BASE64, SIMD_CORE_BASE64 } from '../../src/wasm/embedded.ts'
+import { EXPORT_NAMES } from '../../src/wasm/exports.ts'
+import { batch } from '../support/batches.ts'
+
+const readWasm = (name: string) => readFileSync(new URL(`../../dist/${name}`, import.meta.url))
+const wasmFile = readWasm('core.wasm')
+const module = new WebAssembly.Module(wasmFile)
+
+describe.each([
+  ['core.wasm', SIMD_CORE_BASE64, true],
+  ['core.scalar.wasm', SCALAR_CORE_BASE64, false],
+])('%s', (name, embedded, simd) => {
+  const file = readWasm(name)
+  const compiled = new WebAssembly.Module(file)
+
+  it('is the embedded one', () => {
+    expect(file.toString('base64')).toBe(embedded)
+  })
+
+  it('imports nothing and exports what the bindings name', () => {
+    expect(WebAssembly.Module.imports(compiled)).toEqual([])
+    const names = WebAssembly.Module.exports(compiled).map((entry) => entry.name)
+    expect(names.sort()).toEqual([...EXPORT_NAMES].sort())
+  })
+
+  it('stays small', () => {
+    expect(file.length).toBeLessThan(8192)
+  })
+
+  it('says whether it uses SIMD', () => {
+    expect(loadCoreSync(compiled).features).toEqual({ simd })
+  })
+})
+
+describe('loading', () => {
+  it('takes a compiled module, one core for each', async () => {
+    const core = await loadCore(module)
+    expect(core.backend).toBe('wasm')
+    expect(loadCoreSync(module)).toBe(core)
+    expect(await loadCore(module)).toBe(core)
+    expect(core).not.toBe(loadCoreSync())
+    expect(core.rewrite(batch({ producerId: 5n }), { crc: 'verify' }).rewritten).toBe(1)
+  })
+
+  it('takes two cores apart: bytes in the memory of one are outside bytes to the other', () => {
+    const [one, other] = [loadCoreSync(module), loadCoreSync()]
+    const region = one.allocate(61)
+    region.bytes.set(batch({ producerId: 5n }))
+    expect(other.rewrite(region.bytes, { crc: 'verify' }).rewritten).toBe(1)
+    expect(one.rewrite(region.bytes, { crc: 'verify' }).alreadyMapped).toBe(1)
+    region.free()
+  })
+
+  it.each([
+    ['bytes instead of a module', wasmFile],
+    ['an empty object', {}],
+    ['null', null],
+    ['another module', new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]))],
+  ])('refuses %s', async (_, value) => {
+    const expected = expect.objectContaining({ code: 'INVALID_ARGUMENT' })
+    expect(() => loadCoreSync(value as WebAssembly.Module)).toThrow(expected)
+    await expect(loadCore(value as WebAssembly.Module)).rejects.toThrow(expected)
+  })
+
+  it('works in a worker that is sent the compiled module', async () => {
+    const entry = new URL('../../dist/index.js', import.meta.url).href
+    const worker = new Worker(
+      `import { parentPort, workerData } from 'node:worker_threads'
+       import { loadCore } from ${JSON.stringify(entry)}
+       const core = await loadCore(workerData.module)
+       parentPort.postMessage(core.rewrite(workerData.records).rewritten)`,
+      {
+        eval: true,
+        workerData: { module, records: new Uint8Array(batch({ producerId: 5n })) },
+        execArgv: [],
+      },
+    )
+    const rewritten = await new Promise((resolve, reject) => {
+      worker.once('message', resolve)
+      worker.once('error', reject)
+    })
+    expect(rewritten).toBe(1)
+    await worker.terminate()
+  })
+})
