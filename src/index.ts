@@ -18,4 +18,38 @@ export {
   unmapProducerId,
 } from './core/producerId.ts'
 export * from './errors.ts'
+export {
+  type CodecName,
+  type CodecOf,
+  createCodecs,
+  type Decompress,
+  type DecompressLimits,
+} from './formats/compression/codec.ts'
+export {
+  type AbortedTransaction,
+  type ConsumerView,
+  type ConsumerViewOptions,
+  consumerView,
+} from './formats/consumerView.ts'
+export {
+  type ControlRecord,
+  type ControlRecordValue,
+  decodeControlRecord,
+  decodeControlRecords,
+} from './formats/controlRecord.ts'
+export { ControlRecordType } from './formats/controlRecordType.ts'
+export { type DecodeOptions, decodeRecords } from './formats/decodeRecords.ts'
+export { encodeRecordBatch, type RecordBatchSpec, type RecordSpec } from './formats/encodeRecordBatch.ts'
+export { type EndTransactionMarkerSpec, encodeEndTransactionMarker } from './formats/endTransactionMarker.ts'
+export {
+  decodeMirrorPidReset,
+  encodeMirrorPidReset,
+  type MirrorPidReset,
+  type MirrorPidResetSpec,
+} from './formats/mirrorPidReset.ts'
+export type { KafkaRecord, RecordHeader } from './formats/record.ts'
+export type { CompressionName, RecordBatch, TimestampType } from './formats/recordBatch.ts'
+export { recordBatches } from './formats/recordBatches.ts'
+export { decrementSequence, incrementSequence } from './formats/sequence.ts'
+export type { TaggedField } from './formats/taggedFields.ts'
 export { loadCore, loadCoreSync } from './wasm/load.ts'

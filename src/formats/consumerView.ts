@@ -1,0 +1,109 @@
+import type { CrcEngine } from '../core/crcEngine.ts'
+import { defaultCrcEngine } from '../core/jsCrc.ts'
+import { NO_PRODUCER_ID } from '../core/producerId.ts'
+import { CorruptBatchError, InvalidArgumentError } from '../errors.ts'
+import { decodeControlRecord } from './controlRecord.ts'
+import { ControlRecordType } from './controlRecordType.ts'
+import { type DecodeOptions, decodeRecords } from './decodeRecords.ts'
+import type { KafkaRecord } from './record.ts'
+import { crcFault, type RecordBatch } from './recordBatch.ts'
+import { recordBatches } from './recordBatches.ts'
+
+/** As a fetch response lists them: a superset does no harm. */
+export interface AbortedTransaction {
+  producerId: bigint
+  /** Offset of the transaction's first record; may lie before the fetched bytes. */
+  firstOffset: bigint
+}
+
+export interface ConsumerViewOptions extends DecodeOptions {
+  /** Default `read_uncommitted`, as in Kafka. */
+  isolation?: 'read_uncommitted' | 'read_committed'
+  /** Of the fetch response; used under `read_committed`. */
+  abortedTransactions?: readonly AbortedTransaction[] | null
+  /** The offset that was asked for: a fetch may begin inside a batch. Default 0. */
+  fromOffset?: bigint
+  /** Default true: a wrong CRC is an error, as for Kafka's consumer. */
+  checkCrcs?: boolean
+}
+
+export interface ConsumerView {
+  records: KafkaRecord[]
+  /** Where to fetch next: behind all that was seen, hidden or not. */
+  nextOffset: bigint
+}
+
+/**
+ * What a consumer sees of a fetched record set. Control batches are never shown; under `read_committed` the records of
+ * aborted transactions are dropped, those under mapped ids included (a stock consumer shows them). A barrier forgets
+ * every aborted id: what comes behind it belongs to other producers. An incomplete tail is left for the next fetch.
+ *
+ * @throws CorruptBatchError on a batch that cannot be framed or, unless `checkCrcs` is false, has a wrong CRC
+ * @throws InvalidRecordError when records do not have Kafka's form
+ * @see Kafka's CompletedFetch
+ * @example
+ * const { records, nextOffset } = await consumerView(bytes, { isolation: 'read_committed', abortedTransactions })
+ */
+export async function consumerView(
+  bytes: Uint8Array | DataView,
+  options: ConsumerViewOptions = {},
+): Promise<ConsumerView> {
+  const { isolation = 'read_uncommitted', fromOffset = 0n, checkCrcs = true } = options
+  if (isolation !== 'read_uncommitted' && isolation !== 'read_committed') {
+    const got = JSON.stringify(isolation)
+    throw new InvalidArgumentError(`isolation must be "read_uncommitted" or "read_committed"; got ${got}`)
+  }
+  const aborted =
+    isolation === 'read_committed' ? new AbortedProducers(options.abortedTransactions ?? []) : null
+  const engine = checkCrcs ? defaultCrcEngine() : null
+  const view: ConsumerView = { records: [], nextOffset: fromOffset }
+  for (const batch of recordBatches(bytes)) {
+    if (engine !== null) requireValid(batch, engine)
+    const isHidden = aborted?.pass(batch) ?? false
+    if (!isHidden && !batch.isControl) {
+      for (const record of await decodeRecords(batch, options)) {
+        if (record.offset >= view.nextOffset) view.records.push(record)
+      }
+    }
+    // by the batch, not by the last record shown: compaction may have taken the batch's last records
+    if (batch.nextOffset > view.nextOffset) view.nextOffset = batch.nextOffset
+  }
+  return view
+}
+
+function requireValid(batch: RecordBatch, engine: CrcEngine): void {
+  const fault = crcFault(batch, engine)
+  if (fault !== null) throw new CorruptBatchError(fault)
+}
+
+/** The producers whose records are those of an aborted transaction, as the walk goes on. */
+class AbortedProducers {
+  readonly #queue: readonly AbortedTransaction[]
+  #next = 0
+  readonly #producerIds = new Set<bigint>()
+
+  constructor(transactions: readonly AbortedTransaction[]) {
+    this.#queue = [...transactions].sort((a, b) => (a.firstOffset < b.firstOffset ? -1 : 1))
+  }
+
+  /** Whether the batch is to be dropped. */
+  pass(batch: RecordBatch): boolean {
+    for (let entry = this.#queue[this.#next]; entry !== undefined; entry = this.#queue[++this.#next]) {
+      if (entry.firstOffset > batch.lastOffset) break
+      this.#producerIds.add(entry.producerId)
+    }
+    if (batch.isControl) {
+      this.#passControl(batch)
+      return false
+    }
+    return batch.isTransactional && this.#producerIds.has(batch.producerId)
+  }
+
+  #passControl(batch: RecordBatch): void {
+    const type = decodeControlRecord(batch)?.type
+    if (type === ControlRecordType.MIRROR_PID_RESET) this.#producerIds.clear()
+    if (type === ControlRecordType.ABORT && batch.producerId !== NO_PRODUCER_ID) {
+      this.#producerIds.delete(batch.producerId)
+    }
+  }
+}
