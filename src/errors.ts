@@ -2,6 +2,7 @@
 export const errorCodes = [
   'CORRUPT_BATCH',
   'INVALID_RECORD',
+  'BATCH_TOO_LARGE',
   'DECOMPRESSION_LIMIT',
   'UNMAPPABLE_PRODUCER_ID',
   'INVALID_ARGUMENT',
@@ -14,6 +15,10 @@ export const errorCodes = [
   'NOT_A_LOG',
   'OUTPUT_EXISTS',
   'IO_ERROR',
+  'OUT_OF_ORDER_SEQUENCE',
+  'INVALID_PRODUCER_EPOCH',
+  'INVALID_TXN_STATE',
+  'TRANSACTION_COORDINATOR_FENCED',
 ] as const
 
 export type ErrorCode = (typeof errorCodes)[number]
@@ -245,5 +250,25 @@ export class InvalidRecordError extends MirrorPidError {
     super('INVALID_RECORD', message, options)
     this.position = place.position ?? null
     this.baseOffset = place.baseOffset ?? null
+  }
+}
+
+/** A batch that claims more bytes than the reader was told to hold. Sizes in bytes. */
+export class BatchTooLargeError extends MirrorPidError {
+  readonly position: number
+  readonly baseOffset: bigint
+  readonly size: number
+  readonly limit: number
+
+  constructor(position: number, baseOffset: bigint, size: number, limit: number) {
+    super(
+      'BATCH_TOO_LARGE',
+      `batch at byte ${position} (base offset ${baseOffset}) claims ${size} bytes, above the limit of ${limit}: it is ` +
+        'damaged, or maxBatchBytes is to be raised',
+    )
+    this.position = position
+    this.baseOffset = baseOffset
+    this.size = size
+    this.limit = limit
   }
 }

@@ -52,4 +52,12 @@ export type { CompressionName, RecordBatch, TimestampType } from './formats/reco
 export { recordBatches } from './formats/recordBatches.ts'
 export { decrementSequence, incrementSequence } from './formats/sequence.ts'
 export type { TaggedField } from './formats/taggedFields.ts'
+export type { CompanionOptions, CompanionReport } from './log/companion.ts'
+export { rewriteProducerSnapshot, verifyProducerSnapshot } from './log/producerSnapshot.ts'
+export { type RewriteStream, type RewriteStreamOptions, rewriteStream } from './log/rewriteStream.ts'
+export {
+  rewriteTransactionIndex,
+  type TransactionIndexReport,
+  verifyTransactionIndex,
+} from './log/transactionIndex.ts'
 export { loadCore, loadCoreSync } from './wasm/load.ts'

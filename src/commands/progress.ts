@@ -1,0 +1,55 @@
+import { basename, dirname, join } from 'node:path'
+import type { JobProgress } from '../node/index.ts'
+import { formatBytes } from './output.ts'
+
+/** Bars on the terminal while a job goes on. */
+export interface ProgressBars {
+  show: (progress: JobProgress) => void
+  /** Clears them away, so that results can be printed. */
+  stop: () => void
+}
+
+const NAME_WIDTH = 36
+
+/** Bars for the file at work and for the whole job, on stderr; nothing unless that is a terminal. */
+export async function startProgress(isWanted: boolean): Promise<ProgressBars> {
+  if (!isWanted || !process.stderr.isTTY) return { show: () => {}, stop: () => {} }
+  const { default: cliProgress } = await import('cli-progress')
+  const bars = new cliProgress.MultiBar({
+    stream: process.stderr,
+    format: '{name} [{bar}] {percentage}% {done} of {all}',
+    barsize: 24,
+    clearOnComplete: true,
+    // our own handlers end the job first
+    gracefulExit: false,
+  })
+  const file = bars.create(1, 0, labels('', 0, 0))
+  const total = bars.create(1, 0, labels('total', 0, 0))
+  return {
+    show({ file: path, fileBytes, fileSize, bytes, size }) {
+      update(file, shortName(path), fileBytes, fileSize)
+      update(total, 'total', bytes, size)
+    },
+    stop: () => bars.stop(),
+  }
+}
+
+interface Bar {
+  setTotal(total: number): void
+  update(value: number, payload: object): void
+}
+
+function update(bar: Bar, name: string, done: number, size: number): void {
+  bar.setTotal(Math.max(size, 1))
+  // an empty file is done at once
+  bar.update(size === 0 ? 1 : done, labels(name, done, size))
+}
+
+function labels(name: string, done: number, size: number): object {
+  return { name: name.padEnd(NAME_WIDTH), done: formatBytes(done), all: formatBytes(size) }
+}
+
+function shortName(path: string): string {
+  const name = join(basename(dirname(path)), basename(path))
+  return name.length <= NAME_WIDTH ? name : `…${name.slice(1 - NAME_WIDTH)}`
+}

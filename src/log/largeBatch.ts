@@ -1,0 +1,48 @@
+import type { Core } from '../core/core.ts'
+import { engineOf } from '../core/crcEngine.ts'
+import { ATTRIBUTES, CRC, CURRENT_MAGIC, LEGACY_CRC, MAGIC } from '../core/layout.ts'
+import { RecordSetCursor } from '../core/recordSetCursor.ts'
+
+/** A cursor on a batch of which only the first bytes, at least its header, are at hand. */
+export function cursorAtHeader(header: Uint8Array, size: number): RecordSetCursor {
+  const cursor = new RecordSetCursor(header)
+  cursor.size = size
+  cursor.magic = cursor.view.getInt8(MAGIC)
+  return cursor
+}
+
+/** The CRC that the framed batch holds. */
+export function storedCrc(cursor: RecordSetCursor): number {
+  return cursor.view.getUint32(cursor.position + (cursor.magic === CURRENT_MAGIC ? CRC : LEGACY_CRC))
+}
+
+/** The CRC of a batch whose bytes come in pieces, by the rule of its magic. */
+export class BatchCrc {
+  /** What the batch holds. */
+  readonly stored: number
+  readonly #core: Core
+  readonly #isLegacy: boolean
+  #uncovered: number
+  #crc = 0
+
+  constructor(core: Core, cursor: RecordSetCursor) {
+    this.#core = core
+    this.#isLegacy = cursor.magic !== CURRENT_MAGIC
+    this.#uncovered = this.#isLegacy ? MAGIC : ATTRIBUTES
+    this.stored = storedCrc(cursor)
+  }
+
+  /** Takes the next bytes of the batch; the first come with its header. */
+  update(piece: Uint8Array): void {
+    const covered = piece.subarray(this.#uncovered)
+    this.#uncovered = 0
+    this.#crc = this.#isLegacy
+      ? engineOf(this.#core).crc32(covered, 0, covered.length, this.#crc)
+      : this.#core.crc32c(covered, this.#crc)
+  }
+
+  /** The CRC of what came so far. */
+  get computed(): number {
+    return this.#crc
+  }
+}

@@ -1,0 +1,12 @@
+export type { IncompleteBatch } from '../log/batchStream.ts'
+export type { CompanionRewrite } from './companionFile.ts'
+export type { JobOptions, JobProgress } from './job.ts'
+export {
+  type RewritePathsOptions,
+  type RewriteResult,
+  type RewriteTotals,
+  rewritePaths,
+} from './rewritePaths.ts'
+export { type RewriteSegmentOptions, rewriteSegmentFile, verifySegmentFile } from './segmentFile.ts'
+export type { SegmentRewrite, SegmentVerification } from './segmentPasses.ts'
+export { type VerifyResult, type VerifyTotals, verifyPaths } from './verifyPaths.ts'

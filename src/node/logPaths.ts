@@ -1,0 +1,149 @@
+import type { Dirent, Stats } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { InvalidArgumentError, LogFileError } from '../errors.ts'
+import { isNumberedSegment, isPartitionName, kindOfLogFile, type LogFileKind } from '../log/fileNames.ts'
+import { onFile } from './ioErrors.ts'
+import { isTemporaryName } from './temporaryFiles.ts'
+
+/** A file of a log, by what a rewrite does with it. */
+export interface LogFile {
+  path: string
+  kind: LogFileKind
+  /** Bytes, when it was looked at. */
+  size: number
+}
+
+/** A partition's directory, or a single segment file as if it were one. */
+export interface LogUnit {
+  /** Null for a single segment file. */
+  directory: string | null
+  /** By name: so segments by base offset, each beside its companions. */
+  files: LogFile[]
+}
+
+/** What a PATH names: one segment file, one partition directory, or a log directory with partitions in it. */
+export interface LogPath {
+  path: string
+  kind: 'segment' | 'partition' | 'log directory'
+  units: LogUnit[]
+  /** Checkpoints and the like, beside the partitions of a log directory. */
+  ownFiles: LogFile[]
+  /** What was met and belongs to no log, with the reason. */
+  leftOut: { path: string; reason: string }[]
+}
+
+const INTERRUPTED = 'left by an interrupted run of mirrorpid; remove it when none is at work'
+// a broker's lock on a log directory says nothing about a copy
+const LOCK = '.lock'
+// Kafka's RemoteIndexCache; a broker fetches it anew
+const REMOTE_INDEX_CACHE = 'remote-log-index-cache'
+
+/** Looks at what each of the paths names; there must be one at least. */
+export async function readLogPaths(paths: readonly string[]): Promise<LogPath[]> {
+  if (paths.length === 0) throw new InvalidArgumentError('give at least one path')
+  const logs: LogPath[] = []
+  for (const path of paths) logs.push(await readLogPath(path))
+  return logs
+}
+
+/**
+ * Looks at what a path names.
+ * @throws LogFileError NOT_A_LOG, IO_ERROR
+ */
+export async function readLogPath(path: string): Promise<LogPath> {
+  const log: LogPath = { path, kind: 'segment', units: [], ownFiles: [], leftOut: [] }
+  if (isTemporaryName(basename(resolve(path)))) throw notALog(path, INTERRUPTED)
+  const stats = await statOf(path)
+  if (stats.isFile()) {
+    const kind = kindOfLogFile(basename(path))
+    if (kind !== 'segment') throw notALog(path, 'a segment file ends in .log, and this one does not')
+    log.units.push({ directory: null, files: [{ path, kind, size: stats.size }] })
+    return log
+  }
+  if (!stats.isDirectory()) throw notALog(path, 'it is neither a file nor a directory')
+  const entries = await list(path)
+  if (isPartition(entries)) {
+    log.kind = 'partition'
+    log.units.push(await readPartition(log, path, entries))
+    return log
+  }
+  log.kind = 'log directory'
+  await readLogDirectory(log, entries)
+  return log
+}
+
+/** Numbered segments tell; among files alone, so does anything that ends in .log. */
+function isPartition(entries: Dirent[]): boolean {
+  const files = entries.filter((entry) => !entry.isDirectory())
+  if (files.some((file) => isNumberedSegment(file.name))) return true
+  return files.length === entries.length && files.some((file) => kindOfLogFile(file.name) === 'segment')
+}
+
+async function readPartition(log: LogPath, directory: string, entries: Dirent[]): Promise<LogUnit> {
+  const files: LogFile[] = []
+  for (const { name } of entries) {
+    const path = join(directory, name)
+    if (isTemporaryName(name)) {
+      log.leftOut.push({ path, reason: INTERRUPTED })
+      continue
+    }
+    const stats = await statOf(path)
+    if (!stats.isFile()) {
+      throw notALog(
+        path,
+        'a partition directory holds files only, so what this is cannot be told; move it away',
+      )
+    }
+    files.push({ path, kind: kindOfLogFile(name), size: stats.size })
+  }
+  return { directory, files }
+}
+
+async function readLogDirectory(log: LogPath, entries: Dirent[]): Promise<void> {
+  let segments = 0
+  for (const { name } of entries) {
+    const path = join(log.path, name)
+    if (name === LOCK) continue
+    if (isTemporaryName(name)) {
+      log.leftOut.push({ path, reason: INTERRUPTED })
+      continue
+    }
+    const stats = await statOf(path)
+    if (stats.isFile()) {
+      log.ownFiles.push({ path, kind: 'other', size: stats.size })
+    } else if (!stats.isDirectory()) {
+      throw notALog(path, 'it is neither a file nor a directory')
+    } else if (name === REMOTE_INDEX_CACHE) {
+      log.leftOut.push({ path, reason: 'a cache of remote indexes, which a broker fetches anew' })
+    } else {
+      const inside = await list(path)
+      const held = inside.filter((entry) => isNumberedSegment(entry.name)).length
+      segments += held
+      if (held > 0 || isPartitionName(name)) log.units.push(await readPartition(log, path, inside))
+      else log.leftOut.push({ path, reason: 'it holds no segments' })
+    }
+  }
+  if (segments > 0) return
+  throw notALog(
+    log.path,
+    'there is no segment (such as 00000000000000000000.log) in it or in the directories directly below',
+  )
+}
+
+async function list(directory: string): Promise<Dirent[]> {
+  const entries = await onFile('list it', directory, () => readdir(directory, { withFileTypes: true }))
+  return entries.sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function statOf(path: string): Promise<Stats> {
+  return onFile('read it', path, () => stat(path))
+}
+
+function notALog(path: string, reason: string): LogFileError {
+  return new LogFileError(
+    'NOT_A_LOG',
+    `${path}: ${reason}. Give a segment file (.log), a partition directory or a log directory.`,
+    path,
+  )
+}

@@ -1,0 +1,186 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { checkRewriteOptions } from '../core/arguments.ts'
+import type { RewriteOptions } from '../core/core.ts'
+import { InvalidArgumentError, MirrorPidError } from '../errors.ts'
+import { addCounts, type BatchSums, newSums } from '../log/counts.ts'
+import { onFile } from './ioErrors.ts'
+import { Job, type JobOptions } from './job.ts'
+import { type LogPath, type LogUnit, readLogPaths } from './logPaths.ts'
+import {
+  copyAsItIs,
+  noFiles,
+  type RewriteMode,
+  type RewrittenFiles,
+  replacePartition,
+  writePartition,
+} from './partitionRewrite.ts'
+import { type PlannedOutput, planOutputs } from './rewritePlan.ts'
+import { writeSegment } from './segmentPasses.ts'
+import { isThere, syncDirectory, viaTemporary } from './temporaryFiles.ts'
+
+export interface RewritePathsOptions extends RewriteOptions, JobOptions {
+  /** The directory for the output, made where it is missing. Exactly one of this and `inPlace` is given. */
+  outDirectory?: string
+  inPlace?: boolean
+}
+
+/** The sums over all segments. */
+export interface RewriteTotals extends BatchSums {
+  /** Number of segments. */
+  files: number
+  /** Their size. */
+  bytes: number
+  /** Time for everything, not only for segments. */
+  seconds: number
+  validBytes: number
+}
+
+export interface RewriteResult extends RewrittenFiles {
+  totals: RewriteTotals
+  /** One for each part that was not rewritten: damage, or an error of the system. The other parts are. */
+  errors: MirrorPidError[]
+  /** What was met and belongs to no log, with the reason. */
+  leftOut: LogPath['leftOut']
+}
+
+/** Something that succeeds or fails as a whole. */
+interface Part {
+  /** How far it takes the job. */
+  bytes: number
+  rewrite: () => Promise<void>
+}
+
+/**
+ * Rewrites segment files, partition directories and log directories, with all that holds producer ids in them:
+ * segments (`.log`, `.log.swap`), producer snapshots and transaction indexes.
+ *
+ * Into an output directory, a partition directory appears whole, with its other files as they are, or not at all; so
+ * does each file beside partitions. All outputs are looked for before anything is written. In place, a partition is
+ * changed when all of it was found to be fine, file by file, each either old or new whenever the job is killed; a
+ * second run does the rest.
+ *
+ * No broker may be at work on the paths. What is damaged is left out and listed in `errors`; the rest is rewritten.
+ *
+ * @param paths of segment files, partition directories or log directories
+ * @throws LogFileError NOT_A_LOG, OUTPUT_EXISTS, IO_ERROR before anything is written
+ * @throws InvalidArgumentError
+ * @example
+ * const { files, errors } = await rewritePaths(['/data/orders-0'], { outDirectory: '/mapped', crc: 'verify' })
+ */
+export async function rewritePaths(
+  paths: readonly string[],
+  options: RewritePathsOptions,
+): Promise<RewriteResult> {
+  const { outDirectory, inPlace = false } = options
+  if ((outDirectory === undefined) !== inPlace) {
+    throw new InvalidArgumentError(
+      'give exactly one of outDirectory (where the output goes) and inPlace: true',
+    )
+  }
+  const mode = checkRewriteOptions(options)
+  const job = new Job(options)
+  const began = performance.now()
+  const logs = await readLogPaths(paths)
+  const done = noFiles()
+  const parts =
+    outDirectory === undefined
+      ? partsInPlace(logs, job, mode, done)
+      : await partsInto(outDirectory, logs, job, mode, done)
+  const errors = await rewriteParts(parts, job)
+  const leftOut = logs.flatMap((log) => log.leftOut)
+  return { ...done, totals: totalsOf(done, (performance.now() - began) / 1000), errors, leftOut }
+}
+
+async function partsInto(
+  directory: string,
+  logs: readonly LogPath[],
+  job: Job,
+  mode: RewriteMode,
+  done: RewrittenFiles,
+): Promise<Part[]> {
+  const outputs = await planOutputs(logs, directory)
+  await makeDirectory(directory)
+  return outputs.map((output) => ({
+    bytes: sizeOf(output.kind === 'partition' ? output.unit.files : [output.file]),
+    rewrite: () => writeOutput(output, job, mode, done),
+  }))
+}
+
+async function writeOutput(
+  output: PlannedOutput,
+  job: Job,
+  mode: RewriteMode,
+  done: RewrittenFiles,
+): Promise<void> {
+  const { out } = output
+  if (output.kind === 'partition') {
+    const written = await writePartition(output.unit, out, job, mode)
+    done.files.push(...written.files)
+    done.companions.push(...written.companions)
+    done.copied += written.copied
+  } else if (output.kind === 'segment') {
+    const { path } = output.file
+    const report = await viaTemporary(out, 'new', (target) => writeSegment(path, target, job, mode, 'mine'))
+    done.files.push({ ...report, out })
+  } else {
+    await viaTemporary(out, 'new', (target) => copyAsItIs(output.file, target, job))
+    done.copied++
+  }
+}
+
+function partsInPlace(logs: readonly LogPath[], job: Job, mode: RewriteMode, done: RewrittenFiles): Part[] {
+  return logs
+    .flatMap((log) => log.units)
+    .map((unit) => ({
+      // once to check, once to rewrite
+      bytes: 2 * sizeOf(unit.files.filter((file) => file.kind !== 'other')),
+      rewrite: () => replacePartition(unit, job, mode, done),
+    }))
+}
+
+async function rewriteParts(parts: readonly Part[], job: Job): Promise<MirrorPidError[]> {
+  job.plan(parts.reduce((sum, part) => sum + part.bytes, 0))
+  const errors: MirrorPidError[] = []
+  let reached = 0
+  for (const part of parts) {
+    try {
+      await part.rewrite()
+    } catch (error) {
+      if (!MirrorPidError.is(error)) throw error
+      errors.push(error)
+    }
+    reached += part.bytes
+    job.reach(reached)
+  }
+  return errors
+}
+
+function sizeOf(files: LogUnit['files']): number {
+  return files.reduce((sum, file) => sum + file.size, 0)
+}
+
+/** Makes the directory and those above it where they are missing, and their names last. */
+async function makeDirectory(directory: string): Promise<void> {
+  if (await isThere(directory)) return
+  const above = dirname(resolve(directory))
+  await makeDirectory(above)
+  await onFile('create it', directory, () => mkdir(directory))
+  await syncDirectory(above)
+}
+
+function totalsOf(done: RewrittenFiles, seconds: number): RewriteTotals {
+  const totals = { files: done.files.length, bytes: 0, seconds, ...newSums(), validBytes: 0 }
+  for (const file of done.files) {
+    addCounts(totals, file)
+    totals.bytes += file.bytes
+    totals.validBytes += file.validBytes
+  }
+  return totals
+}
+
+/** The result of a job that failed before it began. */
+export function failedRewrite(error: MirrorPidError): RewriteResult {
+  const done = noFiles()
+  return { ...done, totals: totalsOf(done, 0), errors: [error], leftOut: [] }
+}

@@ -1,0 +1,129 @@
+import { spawnSync } from 'node:child_process'
+import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { crc32c } from '@node-rs/crc32'
+import { describe, expect, it } from 'vitest'
+import { batch, pattern } from '../support/batches.ts'
+import { mainScript, temporaryDirectories } from './support.ts'
+
+const newDirectory = temporaryDirectories()
+const MiB = 1024 * 1024
+const LIMIT = 100 * MiB
+
+// The peak of the process itself. Linux counts the parent's memory into maxRSS of a child, so its own figure is read.
+const REPORT_PEAK = `data:text/javascript,${encodeURIComponent(`
+  import { readFileSync } from 'node:fs'
+  process.on('exit', () => {
+    let kilobytes = process.resourceUsage().maxRSS
+    try {
+      kilobytes = Number(/VmHWM:\\s+(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1])
+    } catch {}
+    console.error('peak ' + kilobytes * 1024)
+  })`)}`
+
+function run(args: readonly string[]): { status: number | null; peak: number; json: Report } {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--import', REPORT_PEAK, mainScript, ...args, '--json', '--quiet'],
+    { encoding: 'utf8' },
+  )
+  return { status, peak: Number(/peak (\d+)/.exec(stderr)?.[1]), json: JSON.parse(stdout) }
+}
+
+interface Report {
+  files: Record<string, unknown>[]
+  errors: unknown[]
+}
+
+/** A segment of many batches of 16 KiB. */
+function writeLongSegment(path: string, bytes: number): void {
+  const file = openSync(path, 'w')
+  const one = batch({ payload: pattern(16 * 1024 - 61) })
+  const many = Buffer.concat(Array.from({ length: 64 }, () => one))
+  for (let offset = 0; offset < bytes / one.length; offset += 64) {
+    for (let at = 0; at < 64; at++) {
+      const copy = many.subarray(at * one.length, (at + 1) * one.length)
+      copy.writeBigInt64BE(BigInt(offset + at))
+      copy.writeBigInt64BE(BigInt(at), 43)
+      copy.writeUInt32BE(crc32c(copy.subarray(21)), 17)
+    }
+    writeSync(file, many)
+  }
+  closeSync(file)
+}
+
+/** A segment whose one batch is so long: a sparse file, so that it costs nothing. */
+function writeLongBatch(path: string, size: number, crc: number): void {
+  const file = openSync(path, 'w')
+  const header = batch({ producerId: 5n, batchLength: size - 12, crc })
+  writeSync(file, header)
+  writeSync(file, batch({ baseOffset: 1n, producerId: 6n }), 0, 61, size)
+  closeSync(file)
+}
+
+/** The CRC of that batch: of its header, then of zeros. */
+function crcOfLongBatch(size: number): number {
+  const header = batch({ producerId: 5n, batchLength: size - 12 })
+  const zeros = Buffer.alloc(MiB)
+  let crc = crc32c(header.subarray(21))
+  for (let left = size - header.length; left > 0; left -= MiB) {
+    crc = crc32c(zeros.subarray(0, Math.min(left, MiB)), crc)
+  }
+  return crc
+}
+
+describe('memory stays below 100 MB', () => {
+  it('with a segment of 512 MiB', () => {
+    const directory = newDirectory()
+    const path = join(directory, '00000000000000000000.log')
+    writeLongSegment(path, 512 * MiB)
+    for (const crc of ['patch', 'verify']) {
+      const { status, peak, json } = run(['rewrite', path, '--out', join(directory, crc), '--crc', crc])
+      expect([status, json.files[0]?.rewritten]).toEqual([0, 32768])
+      expect(peak).toBeLessThan(LIMIT)
+      rmSync(join(directory, crc), { recursive: true })
+    }
+    const { status, peak } = run(['verify', path])
+    expect(status).toBe(0)
+    expect(peak).toBeLessThan(LIMIT)
+  })
+
+  it('with a batch of 300 MB, in every mode', () => {
+    const directory = newDirectory()
+    const path = join(directory, '00000000000000000000.log')
+    const size = 300_000_000
+    writeLongBatch(path, size, crcOfLongBatch(size))
+    for (const crc of ['patch', 'verify', 'recompute']) {
+      const out = join(directory, crc)
+      const { status, peak, json } = run(['rewrite', path, '--out', out, '--crc', crc])
+      expect([status, json.files[0]?.rewritten]).toEqual([0, 2])
+      expect(peak).toBeLessThan(LIMIT)
+      const verified = run(['verify', join(out, '00000000000000000000.log')])
+      expect(verified).toMatchObject({ status: 0, json: { files: [{ batches: 2, corrupt: [] }] } })
+      expect(verified.peak).toBeLessThan(LIMIT)
+      rmSync(out, { recursive: true })
+    }
+  })
+
+  it('with a batch that only claims to be of 2 GiB, and with gigabytes of zeros', () => {
+    const directory = newDirectory()
+    const claim = join(directory, '00000000000000000000.log')
+    const file = openSync(claim, 'w')
+    writeSync(file, batch({ producerId: 5n, batchLength: 2_147_483_647 }))
+    closeSync(file)
+    const { status, peak, json } = run(['rewrite', claim, '--out', join(directory, 'out')])
+    expect([status, json.files[0]?.incomplete]).toEqual([0, { position: 0, wants: 2_147_483_659, has: 61 }])
+    expect(peak).toBeLessThan(LIMIT)
+
+    const zeros = join(directory, 'zeros.log')
+    const end = openSync(zeros, 'w')
+    writeSync(end, Buffer.alloc(1), 0, 1, 2 * 1024 * MiB - 1)
+    closeSync(end)
+    const verified = run(['verify', zeros])
+    expect(verified).toMatchObject({
+      status: 0,
+      json: { files: [{ trailing: { kind: 'zeros', bytes: statSync(zeros).size } }] },
+    })
+    expect(verified.peak).toBeLessThan(LIMIT)
+  })
+})
