@@ -22,7 +22,9 @@ for (const path of process.argv.slice(2)) {
   failed += report.numFailedTests
   skipped += report.numPendingTests + report.numTodoTests
   // a file that fails to load has no tests of its own to count
-  const broken = report.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0)
+  const broken = report.testResults.filter(
+    (file) => file.status === 'failed' && file.assertionResults.length === 0,
+  )
   for (const file of broken) console.error(`could not run ${file.name}: ${file.message}`)
   failed += broken.length
 }
