@@ -46,7 +46,7 @@ export function writeCompanion(
     const { bytes, report } = await rewritten(file, source, job, direction)
     const output = await OutputFile.create(target)
     try {
-      await output.write(bytes, 0)
+      output.write(bytes, 0)
       await output.finish(source.stats, owner)
       await requireUnchanged(source)
       return report

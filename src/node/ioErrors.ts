@@ -36,3 +36,12 @@ export async function onFile<T>(action: string, file: string, run: () => Promise
     throw asLogFileError(error, action, file)
   }
 }
+
+/** The same for something that is done at once. */
+export function atFile<T>(action: string, file: string, run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    throw asLogFileError(error, action, file)
+  }
+}

@@ -20,7 +20,10 @@ export interface JobOptions {
   /** Ends the job early: what is unfinished is removed, and the call rejects with the signal's reason. */
   signal?: AbortSignal
   onProgress?: (progress: JobProgress) => void
-  /** Bytes read at a time, from 61 to 64 MiB; a batch larger than this is streamed. Default 1 MiB. */
+  /**
+   * Bytes read at a time, from 61 to 64 MiB, default 1 MiB. A batch larger than this is streamed. The event loop has its
+   * turn between windows.
+   */
   windowSize?: number
 }
 

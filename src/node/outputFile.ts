@@ -1,7 +1,7 @@
-import type { Stats } from 'node:fs'
+import { type Stats, writeSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { LogFileError } from '../errors.ts'
-import { onFile } from './ioErrors.ts'
+import { atFile, onFile } from './ioErrors.ts'
 
 /** After so many bytes the disk starts on them while more are written, so that the sync at the end is short. */
 const SYNC_EVERY = 32 * 1024 * 1024
@@ -24,24 +24,17 @@ export class OutputFile {
     return new OutputFile(path, await onFile('create it', path, () => open(path, 'wx', 0o600)))
   }
 
-  /** Writes all the bytes at a position. They must not change until this has settled. */
-  async write(bytes: Uint8Array, position: number): Promise<void> {
-    // a view of memory that moves meanwhile has no length any more
-    const { length } = bytes
-    await onFile('write it', this.path, async () => {
+  /** Writes all the bytes at a position, at once. */
+  write(bytes: Uint8Array, position: number): void {
+    atFile('write it', this.path, () => {
       this.#requireSynced()
       let written = 0
-      while (written < length) {
-        const { bytesWritten } = await this.#handle.write(
-          bytes,
-          written,
-          length - written,
-          position + written,
-        )
-        written += bytesWritten
+      while (written < bytes.length) {
+        const left = bytes.length - written
+        written += writeSync(this.#handle.fd, bytes, written, left, position + written)
       }
     })
-    this.#unsynced += length
+    this.#unsynced += bytes.length
     if (this.#unsynced >= SYNC_EVERY && this.#syncing === null) this.#syncAhead()
   }
 

@@ -95,7 +95,7 @@ async function rewriteSource(
   const stream = new BatchStream(size, job.windowSize, work)
   await streamFile(source, stream, job, output)
   if (output !== null) {
-    for (const { position, crc } of work.lateCrcs) await output.write(bigEndian(crc), position)
+    for (const { position, crc } of work.lateCrcs) output.write(bigEndian(crc), position)
   }
   return {
     path,

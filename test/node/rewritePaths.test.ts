@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -10,7 +11,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadCoreSync, type RewriteOptions } from '../../src/index.ts'
 import { rewriteProducerSnapshot } from '../../src/log/producerSnapshot.ts'
@@ -328,6 +329,29 @@ describe('a rewrite in place', () => {
     await rewritePaths([directory], { inPlace: true })
     expect(readFileSync(backup).equals(good)).toBe(true)
     expect(readFileSync(join(directory, SEGMENT)).equals(rewritten(good))).toBe(true)
+  })
+
+  it.runIf(process.getuid?.() === 0)('keeps the owner; a copy belongs to who made it', async () => {
+    const directory = writeTree(newDirectory(), {
+      [SEGMENT]: good,
+      '00000000000000000010.snapshot': SNAPSHOT,
+    })
+    const names = [SEGMENT, '00000000000000000010.snapshot']
+    for (const name of names) chownSync(join(directory, name), 1234, 1235)
+    const ownersIn = (root: string) =>
+      names.map((name) => {
+        const { uid, gid } = statSync(join(root, name))
+        return [uid, gid]
+      })
+    await rewritePaths([directory], { inPlace: true })
+    expect(readTree(directory)[SEGMENT]).toBe(rewritten(good).toString('hex'))
+    expect(ownersIn(directory)).toEqual([
+      [1234, 1235],
+      [1234, 1235],
+    ])
+    const out = newDirectory()
+    await rewritePaths([directory], { outDirectory: out, direction: 'unmap' })
+    expect(ownersIn(join(out, basename(directory)))[0]).toEqual([0, process.getgid?.()])
   })
 
   it('removes what a killed run left beside a file', async () => {
