@@ -60,4 +60,18 @@ export {
   type TransactionIndexReport,
   verifyTransactionIndex,
 } from './log/transactionIndex.ts'
+export type { AppendOrigin } from './producers/appendOrigin.ts'
+export type { AppendOptions, AppendResult, Barrier, DuplicateBatch } from './producers/appendResult.ts'
+export type { ProducerStateManagerOptions, ProducerWarning } from './producers/managerOptions.ts'
+export type { ProducerState, ProducerStateRow } from './producers/plainState.ts'
+export {
+  InvalidProducerEpochError,
+  InvalidTxnStateError,
+  OutOfOrderSequenceError,
+  type RefusedBatch,
+  TransactionCoordinatorFencedError,
+} from './producers/producerErrors.ts'
+export type { BatchMetadata, ProducerStateEntry } from './producers/producerStateEntry.ts'
+export { ProducerStateManager, type SnapshotOptions } from './producers/producerStateManager.ts'
+export type { AbortedTransactionEntry } from './producers/transactions.ts'
 export { loadCore, loadCoreSync } from './wasm/load.ts'

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
+import { addDumpCommand } from './dump.ts'
 import { Interrupted } from './interrupts.ts'
 import { describeFailure, EXIT_FAILED, writeError } from './output.ts'
 import { addRewriteCommand } from './rewrite.ts'
@@ -31,6 +32,7 @@ function createProgram(): Command {
     .exitOverride()
   addRewriteCommand(program)
   addVerifyCommand(program)
+  addDumpCommand(program)
   return program
 }
 

@@ -2,7 +2,7 @@ import type { CrcEngine } from '../core/crcEngine.ts'
 import { defaultCrcEngine } from '../core/jsCrc.ts'
 import { NO_PRODUCER_ID } from '../core/producerId.ts'
 import { CorruptBatchError, InvalidArgumentError } from '../errors.ts'
-import { decodeControlRecord } from './controlRecord.ts'
+import { controlTypeOf } from './controlRecord.ts'
 import { ControlRecordType } from './controlRecordType.ts'
 import { type DecodeOptions, decodeRecords } from './decodeRecords.ts'
 import type { KafkaRecord } from './record.ts'
@@ -100,7 +100,7 @@ class AbortedProducers {
   }
 
   #passControl(batch: RecordBatch): void {
-    const type = decodeControlRecord(batch)?.type
+    const type = controlTypeOf(batch)
     if (type === ControlRecordType.MIRROR_PID_RESET) this.#producerIds.clear()
     if (type === ControlRecordType.ABORT && batch.producerId !== NO_PRODUCER_ID) {
       this.#producerIds.delete(batch.producerId)

@@ -74,6 +74,18 @@ export function parseControlRecord(record: KafkaRecord): ControlRecord {
  * @see Kafka's ControlRecordType and ControlRecordUtils
  */
 export function decodeControlRecords(batch: RecordBatch): ControlRecord[] {
+  return readControlBatch(batch, (records) => records.map(parseControlRecord))
+}
+
+/**
+ * The type of a control batch's first record, by its key alone, which is all that a consumer looks at; null for an empty
+ * batch.
+ */
+export function controlTypeOf(batch: RecordBatch): number | null {
+  return readControlBatch(batch, ([first]) => (first === undefined ? null : parseControlKey(first.key).type))
+}
+
+function readControlBatch<T>(batch: RecordBatch, read: (records: KafkaRecord[]) => T): T {
   if (!batch.isControl) {
     throw new InvalidArgumentError(`the batch at base offset ${batch.baseOffset} is no control batch`)
   }
@@ -85,7 +97,7 @@ export function decodeControlRecords(batch: RecordBatch): ControlRecord[] {
     )
   }
   try {
-    return parseRecords(batch, batch.payload).map(parseControlRecord)
+    return read(parseRecords(batch, batch.payload))
   } catch (error) {
     if (!(error instanceof MalformedBytes || error instanceof InvalidRecordError)) throw error
     const message = `control batch at base offset ${batch.baseOffset}: ${error.message}`

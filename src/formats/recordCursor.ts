@@ -10,6 +10,8 @@ import { MalformedBytes } from '../bytes/byteReader.ts'
  */
 export class RecordCursor {
   readonly bytes: Uint8Array
+  /** Of `bytes`, to read several at a time. */
+  readonly view: DataView
   readonly count: number
   /** Number of records that `next` has given. */
   index = 0
@@ -43,6 +45,7 @@ export class RecordCursor {
   constructor(payload: Uint8Array, count: number) {
     if (count < 0) throw new MalformedBytes(`the batch claims ${count} records`, 0)
     this.bytes = payload
+    this.view = new DataView(payload.buffer, payload.byteOffset, payload.length)
     this.count = count
     this.#end = payload.length
   }

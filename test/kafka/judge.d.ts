@@ -153,3 +153,32 @@ export function replay(
   directories: readonly string[],
   options?: { after?: 'crash' | 'clean' },
 ): Promise<Replayed[]>
+
+/** An append (`records` in base64), a move of the high watermark, or a check for expired producers. */
+export type OracleStep =
+  | { origin: string; version: number; records: string }
+  | { highWatermark: number }
+  | { expire: number }
+
+export interface OracleSequence {
+  /** `log`: Kafka's own log. `direct`: its producer state alone, with `!= -1` as the test for a producer. */
+  mode: 'log' | 'direct'
+  /** Whether clients are those of transaction version 2, whose unknown producers must start at sequence 0. */
+  zero: boolean
+  expirationMs: number
+  steps: OracleStep[]
+}
+
+export interface OracleAnswer {
+  /** One a step: `ok`, `duplicate` with first offset, last offset and timestamp of the earlier append, or the class of
+   * what was thrown; then the first unstable offset, or null. */
+  results: (string | null)[][]
+  mapEndOffset: string
+  producers: JudgedSnapshotEntry[]
+  aborted: JudgedAbortedTxn[]
+  /** Hexadecimal. */
+  snapshot: string
+}
+
+/** What Kafka's own producer state answers to sequences of appends, all in one JVM. */
+export function stateOracle(sequences: readonly OracleSequence[]): Promise<OracleAnswer[]>

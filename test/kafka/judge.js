@@ -50,3 +50,10 @@ export async function kafkaDump(args, options) {
 export async function replay(directories, { after = 'crash' } = {}) {
   return JSON.parse(await runJava('mirrorpid.kafka.Replay', [after, ...directories], ''))
 }
+
+/** @type {typeof import('./judge.js').stateOracle} */
+export async function stateOracle(sequences) {
+  const input = sequences.map((sequence) => `${JSON.stringify(sequence)}\n`).join('')
+  const lines = (await runJava('mirrorpid.kafka.StateOracle', [], input)).trimEnd().split('\n')
+  return lines.map((line) => JSON.parse(line))
+}
