@@ -117,7 +117,11 @@ describe('read_committed', () => {
 
   it('goes by the type alone: a barrier acts though its value cannot be read', async () => {
     const key = new Uint8Array([0, 0, 0, 7])
-    const odd = encodeRecordBatch({ baseOffset: 1n, isControl: true, records: [{ key, value: new Uint8Array([9]) }] })
+    const odd = encodeRecordBatch({
+      baseOffset: 1n,
+      isControl: true,
+      records: [{ key, value: new Uint8Array([9]) }],
+    })
     const options = committed({ producerId: -8n, firstOffset: 0n })
     expect((await view([data(0n, -8n, 'open'), odd, data(2n, -8n, 'new')], options)).seen).toEqual(['new'])
   })
