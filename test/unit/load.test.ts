@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { loadCore, loadCoreSync } from '../../src/index.ts'
 import { SCALAR_CORE_BASE64, SIMD_CORE_BASE64 } from '../../src/wasm/embedded.ts'
 import { EXPORT_NAMES } from '../../src/wasm/exports.ts'
@@ -46,6 +46,13 @@ describe('loading', () => {
     expect(core.rewrite(batch({ producerId: 5n }), { crc: 'verify' }).rewritten).toBe(1)
   })
 
+  it('gives one core for a module, also to those who ask at once', async () => {
+    const another = new WebAssembly.Module(wasmFile)
+    const [first, second] = await Promise.all([loadCore(another), loadCore(another)])
+    expect(first).toBe(second)
+    expect(loadCoreSync(another)).toBe(first)
+  })
+
   it('takes two cores apart: bytes in the memory of one are outside bytes to the other', () => {
     const [one, other] = [loadCoreSync(module), loadCoreSync()]
     const region = one.allocate(61)
@@ -64,6 +71,30 @@ describe('loading', () => {
     const expected = expect.objectContaining({ code: 'INVALID_ARGUMENT' })
     expect(() => loadCoreSync(value as WebAssembly.Module)).toThrow(expected)
     await expect(loadCore(value as WebAssembly.Module)).rejects.toThrow(expected)
+  })
+
+  it('takes the build without SIMD where the engine refuses the other', async () => {
+    const validate = vi.spyOn(WebAssembly, 'validate').mockReturnValue(false)
+    try {
+      vi.resetModules()
+      const fresh = await import('../../src/wasm/load.ts')
+      expect((await fresh.loadCore()).features.simd).toBe(false)
+      expect(validate).toHaveBeenCalledOnce()
+    } finally {
+      validate.mockRestore()
+    }
+  })
+
+  it('tries again after a load that failed', async () => {
+    vi.resetModules()
+    const fresh = await import('../../src/wasm/load.ts')
+    const compile = vi.spyOn(WebAssembly, 'compile').mockRejectedValueOnce(new Error('no memory'))
+    try {
+      await expect(fresh.loadCore()).rejects.toMatchObject({ code: 'WASM_UNAVAILABLE' })
+      expect((await fresh.loadCore()).backend).toBe('wasm')
+    } finally {
+      compile.mockRestore()
+    }
   })
 
   it('works in a worker that is sent the compiled module', async () => {
