@@ -115,6 +115,33 @@ describe('read_committed', () => {
     expect(await view(batches, options)).toEqual({ seen: ['new', 'mine'], nextOffset: 5n })
   })
 
+  it('keeps what an aborted producer writes outside its transaction', async () => {
+    const outside = encodeRecordBatch({
+      baseOffset: 1n,
+      producerId: 5n,
+      producerEpoch: 0,
+      baseSequence: 1,
+      records: [value('outside')],
+    })
+    const options = committed({ producerId: 5n, firstOffset: 0n })
+    expect((await view([data(0n, 5n, 'aborted'), outside], options)).seen).toEqual(['outside'])
+  })
+
+  it('begins to drop with the batch that holds the first aborted record, also inside it', async () => {
+    const batches = [data(0n, 5n, 'a', 'b', 'c'), marker(3n, 5n, 'ABORT')]
+    expect((await view(batches, committed({ producerId: 5n, firstOffset: 2n }))).seen).toEqual([])
+  })
+
+  it('a COMMIT ends no aborted transaction', async () => {
+    const batches = [data(0n, 5n, 'x'), marker(1n, 5n, 'COMMIT'), data(2n, 5n, 'y'), marker(3n, 5n, 'ABORT')]
+    expect((await view(batches, committed({ producerId: 5n, firstOffset: 0n }))).seen).toEqual([])
+  })
+
+  it('is not what one gets without asking', async () => {
+    const options = { abortedTransactions: [{ producerId: 5n, firstOffset: 0n }] }
+    expect((await view([data(0n, 5n, 'shown')], options)).seen).toEqual(['shown'])
+  })
+
   it('goes by the type alone: a barrier acts though its value cannot be read', async () => {
     const key = new Uint8Array([0, 0, 0, 7])
     const odd = encodeRecordBatch({
