@@ -18,6 +18,8 @@ Examples:
 
 Stop the broker first: files that change meanwhile are refused.`
 
+const LONG_ENOUGH_TO_COMPILE_MS = 400
+
 function version(): string {
   const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
   return (JSON.parse(manifest) as { version: string }).version
@@ -62,4 +64,15 @@ async function main(): Promise<void> {
   }
 }
 
+/**
+ * Node waits for compilers in the background when a program ends, and one of them may wait for a garbage collection by
+ * the main thread: then the process never ends (nodejs/node#54918, open in 2026). After work that got compiled, they get
+ * time to finish while the main thread still listens.
+ */
+async function letCompilersFinish(): Promise<void> {
+  if (performance.now() < LONG_ENOUGH_TO_COMPILE_MS) return
+  await new Promise((resolve) => setTimeout(resolve, 50))
+}
+
 await main()
+await letCompilersFinish()

@@ -15,34 +15,10 @@ export interface FramedBatch {
   readonly isValid: boolean
 }
 
-const BASE_OFFSET = encoded('baseOffset: ')
-const LAST_OFFSET = encoded(' lastOffset: ')
-const COUNT = encoded(' count: ')
-const BASE_SEQUENCE = encoded(' baseSequence: ')
-const LAST_SEQUENCE = encoded(' lastSequence: ')
-const PRODUCER_ID = encoded(' producerId: ')
-const PRODUCER_EPOCH = encoded(' producerEpoch: ')
-const PARTITION_LEADER_EPOCH = encoded(' partitionLeaderEpoch: ')
-const IS_TRANSACTIONAL = encoded(' isTransactional: ')
-const IS_CONTROL = encoded(' isControl: ')
-const DELETE_HORIZON = encoded(' deleteHorizonMs: ')
-const OPTIONAL_EMPTY = encoded('OptionalLong.empty')
-const OPTIONAL_OPEN = encoded('OptionalLong[')
-const OPTIONAL_CLOSE = encoded(']')
-const OFFSET = encoded('offset: ')
-const POSITION = encoded(' position: ')
-const SIZE = encoded(' size: ')
-const MAGIC = encoded(' magic: ')
-const CODEC = encoded(' compresscodec: ')
-const CRC = encoded(' crc: ')
-const IS_VALID = encoded(' isvalid: ')
 const NO_TIMESTAMP_TYPE = encoded(' NoTimestampType: ')
 const CREATE_TIME = encoded(' CreateTime: ')
 const LOG_APPEND_TIME = encoded(' LogAppendTime: ')
-const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd'].map(encoded)
-// Kafka's tool ends at a number without a codec
-const UNDEFINED_CODEC = encoded('undefined(')
-const UNDEFINED_CODEC_END = encoded(')')
+const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd']
 
 const CODEC_MASK = 0x07
 const LOG_APPEND_TIME_FLAG = 0x08
@@ -52,97 +28,99 @@ const NO_SEQUENCE = -1
 const LEGACY_ATTRIBUTES = layout.MAGIC + 1
 const LEGACY_TIMESTAMP = layout.MAGIC + 2
 
-/** Kafka's line for a batch, all but its end: `--explain` may add to it. */
-export function writeBatchLine(out: TextBuffer, batch: FramedBatch): void {
-  if (batch.magic === layout.CURRENT_MAGIC) writeFields(out, batch)
-  else writeLegacyOffset(out, batch)
-  out.text(POSITION)
-  out.integer(batch.position)
-  out.text(timestampLabel(batch))
-  writeMaxTimestamp(out, batch)
-  out.text(SIZE)
-  out.integer(batch.size)
-  out.text(MAGIC)
-  out.integer(batch.magic)
-  out.text(CODEC)
-  writeCodec(out, attributesOf(batch) & CODEC_MASK)
-  out.text(CRC)
-  out.integer(
-    batch.view.getUint32(batch.at + (batch.magic === layout.CURRENT_MAGIC ? layout.CRC : layout.LEGACY_CRC)),
-  )
-  out.text(IS_VALID)
-  out.boolean(batch.isValid)
-}
+/**
+ * Kafka's lines for batches. Made as strings, which engines put together fast from the first line on; a segment has few
+ * of these, compared with those of its records. Their middle is mostly that of the line before.
+ */
+export class BatchLines {
+  #middle = ''
+  #attributes = -1
+  #producerEpoch = 0
+  #leaderEpoch = 0
 
-function writeFields(out: TextBuffer, { view, at }: FramedBatch): void {
-  const attributes = view.getInt16(at + layout.ATTRIBUTES)
-  const lastOffsetDelta = view.getInt32(at + layout.LAST_OFFSET_DELTA)
-  const baseSequence = view.getInt32(at + layout.BASE_SEQUENCE)
-  out.text(BASE_OFFSET)
-  out.int64(view, at + layout.BASE_OFFSET)
-  out.text(LAST_OFFSET)
-  writeSum(out, view, at + layout.BASE_OFFSET, lastOffsetDelta)
-  out.text(COUNT)
-  out.integer(view.getInt32(at + layout.RECORDS_COUNT))
-  out.text(BASE_SEQUENCE)
-  out.integer(baseSequence)
-  out.text(LAST_SEQUENCE)
-  out.integer(baseSequence === NO_SEQUENCE ? NO_SEQUENCE : incrementSequence(baseSequence, lastOffsetDelta))
-  out.text(PRODUCER_ID)
-  out.int64(view, at + layout.PRODUCER_ID)
-  out.text(PRODUCER_EPOCH)
-  out.integer(view.getInt16(at + layout.PRODUCER_EPOCH))
-  out.text(PARTITION_LEADER_EPOCH)
-  out.integer(view.getInt32(at + layout.PARTITION_LEADER_EPOCH))
-  out.text(IS_TRANSACTIONAL)
-  out.boolean((attributes & layout.TRANSACTIONAL_FLAG) !== 0)
-  out.text(IS_CONTROL)
-  out.boolean((attributes & layout.CONTROL_FLAG) !== 0)
-  out.text(DELETE_HORIZON)
-  if (attributes & DELETE_HORIZON_FLAG) {
-    out.text(OPTIONAL_OPEN)
-    out.int64(view, at + layout.BASE_TIMESTAMP)
-    out.text(OPTIONAL_CLOSE)
-  } else {
-    out.text(OPTIONAL_EMPTY)
+  /** Writes all of a line but its end: `--explain` may add to it. */
+  write(out: TextBuffer, batch: FramedBatch): void {
+    const { view, at, position, size, magic, isValid } = batch
+    const isCurrent = magic === layout.CURRENT_MAGIC
+    const attributes = attributesOf(batch)
+    const start = isCurrent ? this.#fields(view, at, attributes) : `offset: ${int64At(view, at)}`
+    const timestamp =
+      magic === 0 ? -1 : int64At(view, at + (isCurrent ? layout.MAX_TIMESTAMP : LEGACY_TIMESTAMP))
+    const crc = view.getUint32(at + (isCurrent ? layout.CRC : layout.LEGACY_CRC))
+    out.string(
+      `${start} position: ${position} ${timestampType(magic, attributes)}: ${timestamp} size: ${size} ` +
+        `magic: ${magic} compresscodec: ${codecName(attributes & CODEC_MASK)} crc: ${crc} isvalid: ${isValid}`,
+    )
+  }
+
+  #fields(view: DataView, at: number, attributes: number): string {
+    const lastOffsetDelta = view.getInt32(at + layout.LAST_OFFSET_DELTA)
+    const baseSequence = view.getInt32(at + layout.BASE_SEQUENCE)
+    const lastSequence =
+      baseSequence === NO_SEQUENCE ? NO_SEQUENCE : incrementSequence(baseSequence, lastOffsetDelta)
+    const deleteHorizon =
+      (attributes & DELETE_HORIZON_FLAG) === 0
+        ? 'OptionalLong.empty'
+        : `OptionalLong[${int64At(view, at + layout.BASE_TIMESTAMP)}]`
+    return (
+      `baseOffset: ${int64At(view, at + layout.BASE_OFFSET)} ` +
+      `lastOffset: ${int64Plus(view, at + layout.BASE_OFFSET, lastOffsetDelta)} ` +
+      `count: ${view.getInt32(at + layout.RECORDS_COUNT)} baseSequence: ${baseSequence} ` +
+      `lastSequence: ${lastSequence} producerId: ${int64At(view, at + layout.PRODUCER_ID)}` +
+      `${this.#middleOf(view, at, attributes)}${deleteHorizon}`
+    )
+  }
+
+  #middleOf(view: DataView, at: number, attributes: number): string {
+    const producerEpoch = view.getInt16(at + layout.PRODUCER_EPOCH)
+    const leaderEpoch = view.getInt32(at + layout.PARTITION_LEADER_EPOCH)
+    const isSame =
+      this.#middle !== '' &&
+      attributes === this.#attributes &&
+      producerEpoch === this.#producerEpoch &&
+      leaderEpoch === this.#leaderEpoch
+    if (isSame) return this.#middle
+    this.#attributes = attributes
+    this.#producerEpoch = producerEpoch
+    this.#leaderEpoch = leaderEpoch
+    this.#middle =
+      ` producerEpoch: ${producerEpoch} partitionLeaderEpoch: ${leaderEpoch} ` +
+      `isTransactional: ${(attributes & layout.TRANSACTIONAL_FLAG) !== 0} ` +
+      `isControl: ${(attributes & layout.CONTROL_FLAG) !== 0} deleteHorizonMs: `
+    return this.#middle
   }
 }
 
-function writeLegacyOffset(out: TextBuffer, { view, at }: FramedBatch): void {
-  out.text(OFFSET)
-  out.int64(view, at + layout.BASE_OFFSET)
+/** Kafka's tool ends at a number without a codec. */
+function codecName(compressionType: number): string {
+  return CODECS[compressionType] ?? `undefined(${compressionType})`
 }
 
-function writeMaxTimestamp(out: TextBuffer, { view, at, magic }: FramedBatch): void {
-  if (magic === 0) out.integer(-1)
-  else out.int64(view, at + (magic === 1 ? LEGACY_TIMESTAMP : layout.MAX_TIMESTAMP))
-}
-
-function writeCodec(out: TextBuffer, compressionType: number): void {
-  const name = CODECS[compressionType]
-  if (name !== undefined) {
-    out.text(name)
-    return
-  }
-  out.text(UNDEFINED_CODEC)
-  out.integer(compressionType)
-  out.text(UNDEFINED_CODEC_END)
+/** An int64 with every digit; as a double where that has them, which is printed faster. */
+function int64At(view: DataView, at: number): number | bigint {
+  const high = view.getInt32(at)
+  return high >= -0x200000 && high < 0x200000
+    ? high * 0x100000000 + view.getUint32(at + 4)
+    : view.getBigInt64(at)
 }
 
 /** The int64 at a place plus an int32, with Java's overflow. */
-export function writeSum(out: TextBuffer, view: DataView, at: number, delta: number): void {
+function int64Plus(view: DataView, at: number, delta: number): number | bigint {
   const high = view.getInt32(at)
-  if (high >= -0x100000 && high < 0x100000) {
-    out.integer(high * 0x100000000 + view.getUint32(at + 4) + delta)
-  } else {
-    out.bigint(BigInt.asIntN(64, view.getBigInt64(at) + BigInt(delta)))
-  }
+  return high >= -0x100000 && high < 0x100000
+    ? high * 0x100000000 + view.getUint32(at + 4) + delta
+    : BigInt.asIntN(64, view.getBigInt64(at) + BigInt(delta))
 }
 
 export function attributesOf({ view, at, magic }: FramedBatch): number {
   return magic === layout.CURRENT_MAGIC
     ? view.getInt16(at + layout.ATTRIBUTES)
     : view.getInt8(at + LEGACY_ATTRIBUTES)
+}
+
+function timestampType(magic: number, attributes: number): string {
+  if (magic === 0) return 'NoTimestampType'
+  return attributes & LOG_APPEND_TIME_FLAG ? 'LogAppendTime' : 'CreateTime'
 }
 
 /** The timestamp type as a field's name, with the spaces around. */

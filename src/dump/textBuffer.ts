@@ -70,13 +70,6 @@ export class TextBuffer {
     this.length = end
   }
 
-  /** The int64 at a place of a view. */
-  int64(view: DataView, at: number): void {
-    const high = view.getInt32(at)
-    if (high >= -0x200000 && high < 0x200000) this.integer(high * 0x100000000 + view.getUint32(at + 4))
-    else this.string(view.getBigInt64(at).toString())
-  }
-
   bigint(value: bigint): void {
     if (value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER) this.integer(Number(value))
     else this.string(value.toString())

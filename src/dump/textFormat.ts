@@ -3,7 +3,7 @@ import type { OffsetIndexEntry } from '../log/offsetIndex.ts'
 import type { ProducerSnapshotEntry } from '../log/producerSnapshot.ts'
 import type { TimeIndexEntry } from '../log/timeIndex.ts'
 import type { TransactionIndexEntry } from '../log/transactionIndex.ts'
-import { type FramedBatch, timestampLabel, writeBatchLine } from './batchLine.ts'
+import { BatchLines, type FramedBatch, timestampLabel } from './batchLine.ts'
 import { type ControlReading, controlText, rawText } from './controlText.ts'
 import type { BatchNotes, DecodedMessage, DumpFormat, LegacyRecord, LogHead } from './dumpFormat.ts'
 import type { DumpOptions } from './dumpOptions.ts'
@@ -30,6 +30,7 @@ const PAYLOAD_ALONE = encoded('| payload: ')
 export class TextFormat implements DumpFormat {
   readonly out = new TextBuffer()
   readonly #options: DumpOptions
+  readonly #batchLines = new BatchLines()
   #label: Uint8Array = RECORD
 
   constructor(options: DumpOptions) {
@@ -49,7 +50,7 @@ export class TextFormat implements DumpFormat {
   }
 
   batch(batch: FramedBatch, notes: BatchNotes | null): void {
-    writeBatchLine(this.out, batch)
+    this.#batchLines.write(this.out, batch)
     if (notes !== null) this.#writeNotes(notes)
     this.out.newline()
     this.#label = timestampLabel(batch)
