@@ -1,23 +1,4 @@
-export type {
-  BatchCounts,
-  Core,
-  CrcMode,
-  Direction,
-  RecordBuffer,
-  RecordBytes,
-  RewriteOptions,
-  RewriteReport,
-  Trailing,
-  VerifyReport,
-} from './core/core.ts'
-export {
-  isMirroredProducerId,
-  legacyMapProducerId,
-  mapProducerId,
-  NO_PRODUCER_ID,
-  unmapProducerId,
-} from './core/producerId.ts'
-export * from './errors.ts'
+export * from './core/exports.ts'
 export {
   type CodecName,
   type CodecOf,
