@@ -19,6 +19,11 @@ export const errorCodes = [
   'INVALID_PRODUCER_EPOCH',
   'INVALID_TXN_STATE',
   'TRANSACTION_COORDINATOR_FENCED',
+  'OFFSET_OUT_OF_RANGE',
+  'UNEXPECTED_APPEND_OFFSET',
+  'RECORD_TOO_LARGE',
+  'LOG_CLOSED',
+  'CORRUPT_CHECKPOINT',
 ] as const
 
 export type ErrorCode = (typeof errorCodes)[number]

@@ -34,6 +34,21 @@ export { recordBatches } from './formats/recordBatches.ts'
 export { decrementSequence, incrementSequence } from './formats/sequence.ts'
 export type { TaggedField } from './formats/taggedFields.ts'
 export type { CompanionOptions, CompanionReport } from './log/companion.ts'
+export type { EpochEnd, EpochEntry } from './log/partition/leaderEpochs.ts'
+export type { LogAppendOptions, LogAppendResult } from './log/partition/logAppend.ts'
+export {
+  CorruptCheckpointError,
+  LogClosedError,
+  OffsetOutOfRangeError,
+  RecordTooLargeError,
+  UnexpectedAppendOffsetError,
+} from './log/partition/logErrors.ts'
+export type { IndexOptions, PartitionLogOptions, RecoveryEvent } from './log/partition/logOptions.ts'
+export type { LogOffsets, LogRead, LogReadOptions, ReadIsolation } from './log/partition/logRead.ts'
+export { memoryStorage } from './log/partition/memoryStorage.ts'
+export { overlayStorage } from './log/partition/overlayStorage.ts'
+export { PartitionLog } from './log/partition/partitionLog.ts'
+export type { LogStorage, StoredFile } from './log/partition/storage.ts'
 export { rewriteProducerSnapshot, verifyProducerSnapshot } from './log/producerSnapshot.ts'
 export { type RewriteStream, type RewriteStreamOptions, rewriteStream } from './log/rewriteStream.ts'
 export {

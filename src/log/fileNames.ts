@@ -30,3 +30,8 @@ export function baseOffsetOfName(name: string): bigint | null {
 export function isPartitionName(name: string): boolean {
   return /-\d+(\.[0-9a-f]{32}-(delete|future|stray))?$/.test(name)
 }
+
+/** The name that a broker gives to a file of a segment: its base offset in 20 digits, and a suffix such as `.log`. */
+export function logFileName(baseOffset: bigint, suffix: string): string {
+  return baseOffset.toString().padStart(20, '0') + suffix
+}

@@ -13,7 +13,7 @@ import {
 // One entry per aborted transaction, version 0, no header, no checksum (Kafka: TransactionIndex, AbortedTxn).
 const VERSION_AT = 0 // i16
 const PRODUCER_ID_AT = 2 // i64; first offset, last offset and last stable offset follow
-const ENTRY_SIZE = 34
+export const TRANSACTION_INDEX_ENTRY_SIZE = 34
 const VERSION = 0
 
 /** An aborted transaction, as the index of the segment with its marker lists it. */
@@ -88,13 +88,17 @@ function checkIndex(
 ): { entries: number; trailing: Trailing } {
   const dataEnd = lastNonZero(bytes) + 1
   let at = 0
-  for (; at + ENTRY_SIZE <= bytes.length && at < dataEnd; at += ENTRY_SIZE) {
+  for (
+    ;
+    at + TRANSACTION_INDEX_ENTRY_SIZE <= bytes.length && at < dataEnd;
+    at += TRANSACTION_INDEX_ENTRY_SIZE
+  ) {
     const version = view.getInt16(at + VERSION_AT)
     if (version !== VERSION) throw wrongVersion(version, at, file)
   }
   const bytesLeft = bytes.length - at
   const kind = bytesLeft === 0 ? 'none' : at >= dataEnd ? 'zeros' : 'incomplete'
-  return { entries: at / ENTRY_SIZE, trailing: { kind, bytes: bytesLeft } }
+  return { entries: at / TRANSACTION_INDEX_ENTRY_SIZE, trailing: { kind, bytes: bytesLeft } }
 }
 
 function lastNonZero(bytes: Uint8Array): number {
@@ -104,7 +108,7 @@ function lastNonZero(bytes: Uint8Array): number {
 }
 
 function* idsAt(entries: number): Iterable<number> {
-  for (let entry = 0; entry < entries; entry++) yield entry * ENTRY_SIZE + PRODUCER_ID_AT
+  for (let entry = 0; entry < entries; entry++) yield entry * TRANSACTION_INDEX_ENTRY_SIZE + PRODUCER_ID_AT
 }
 
 /**
@@ -124,7 +128,11 @@ export function* readTransactionIndex(
   const plain = bytesOf(bytes, 'bytes')
   const view = viewOf(plain)
   const dataEnd = lastNonZero(plain) + 1
-  for (let at = 0; at + ENTRY_SIZE <= plain.length && at < dataEnd; at += ENTRY_SIZE) {
+  for (
+    let at = 0;
+    at + TRANSACTION_INDEX_ENTRY_SIZE <= plain.length && at < dataEnd;
+    at += TRANSACTION_INDEX_ENTRY_SIZE
+  ) {
     const version = view.getInt16(at + VERSION_AT)
     if (version !== VERSION) throw wrongVersion(version, at, file)
     yield {
@@ -135,6 +143,20 @@ export function* readTransactionIndex(
       lastStableOffset: view.getBigInt64(at + PRODUCER_ID_AT + 24),
     }
   }
+}
+
+/** The bytes of an entry. */
+export function encodeTransactionIndexEntry(
+  entry: Omit<TransactionIndexEntry, 'version'>,
+): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(TRANSACTION_INDEX_ENTRY_SIZE)
+  const view = viewOf(bytes)
+  view.setInt16(VERSION_AT, VERSION)
+  view.setBigInt64(PRODUCER_ID_AT, entry.producerId)
+  view.setBigInt64(PRODUCER_ID_AT + 8, entry.firstOffset)
+  view.setBigInt64(PRODUCER_ID_AT + 16, entry.lastOffset)
+  view.setBigInt64(PRODUCER_ID_AT + 24, entry.lastStableOffset)
+  return bytes
 }
 
 function wrongVersion(version: number, at: number, file: string | null): CorruptCompanionError {

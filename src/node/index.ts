@@ -1,6 +1,8 @@
 export type { IncompleteBatch } from '../log/batchStream.ts'
 export type { CompanionRewrite } from './companionFile.ts'
+export { directoryStorage } from './directoryStorage.ts'
 export type { JobOptions, JobProgress } from './job.ts'
+export { openPartitionDirectory, type PartitionDirectoryOptions } from './partitionDirectory.ts'
 export {
   type RewritePathsOptions,
   type RewriteResult,

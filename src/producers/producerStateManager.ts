@@ -116,6 +116,11 @@ export class ProducerStateManager {
     return this.#clipped(this.#append.updates.transactions.firstUnstableOffset)
   }
 
+  /** First offset of the earliest transaction that is open; null where none is. */
+  get firstUndecidedOffset(): bigint | null {
+    return this.#clipped(this.#append.updates.transactions.firstUndecidedOffset)
+  }
+
   /** What readers of committed records may read up to, with this high watermark. */
   lastStableOffset(highWatermark: bigint): bigint {
     requireOffset('highWatermark', highWatermark)
@@ -136,6 +141,11 @@ export class ProducerStateManager {
   /** The high watermark has moved: transactions that ended below it hold the last stable offset back no longer. */
   onHighWatermark(highWatermark: bigint): void {
     this.#append.updates.transactions.removeUnreplicated(requireOffset('highWatermark', highWatermark))
+  }
+
+  /** The log ends at or behind an offset that no batch has told: the state is that before it. */
+  onLogEndOffset(logEndOffset: bigint): void {
+    this.#append.raiseMapEndOffset(requireOffset('logEndOffset', logEndOffset))
   }
 
   /** The log starts later now: what ended before it is forgotten. */

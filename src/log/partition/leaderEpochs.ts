@@ -1,0 +1,115 @@
+import { InvalidArgumentError } from '../../errors.ts'
+import { CorruptCheckpointError } from './logErrors.ts'
+import type { LogStorage } from './storage.ts'
+
+const NAME = 'leader-epoch-checkpoint'
+const VERSION = '0'
+
+/** A leader's epoch, and the first offset that was written in it. */
+export interface EpochEntry {
+  epoch: number
+  startOffset: bigint
+}
+
+/**
+ * Reads the text of a `leader-epoch-checkpoint`: a version, a count, and a line `<epoch> <startOffset>` each.
+ *
+ * @throws CorruptCheckpointError
+ * @see Kafka's CheckpointFile, LeaderEpochCheckpointFile
+ * @example
+ * decodeLeaderEpochs('0\n1\n5 100\n') // [{ epoch: 5, startOffset: 100n }]
+ */
+export function decodeLeaderEpochs(text: string, file = NAME): EpochEntry[] {
+  const lines = text.split('\n')
+  if (lines.at(-1) === '') lines.pop()
+  // after a crash of the machine a file may be empty
+  if (lines.length < 2) return []
+  const [version, count, ...rest] = lines
+  if (version !== VERSION) throw new CorruptCheckpointError(file, `version ${version}, expected ${VERSION}`)
+  if (count !== String(rest.length)) {
+    throw new CorruptCheckpointError(file, `claims ${count} entries, has ${rest.length}`)
+  }
+  return rest.map((line, index) => {
+    const match = /^(\d{1,10})\s+(\d{1,19})$/.exec(line)
+    if (match !== null) return { epoch: Number(match[1]), startOffset: BigInt(match[2]!) }
+    throw new CorruptCheckpointError(file, `line ${index + 3} is not "<epoch> <start offset>": ${line}`)
+  })
+}
+
+/** The inverse of `decodeLeaderEpochs`. */
+export function encodeLeaderEpochs(entries: readonly EpochEntry[]): string {
+  const lines = entries.map(({ epoch, startOffset }) => `${epoch} ${startOffset}`)
+  return `${[VERSION, entries.length, ...lines].join('\n')}\n`
+}
+
+export interface EpochEnd {
+  epoch: number
+  endOffset: bigint
+}
+
+/** Which leader epoch began where. Each change is in its file when the call returns. Source: Kafka's LeaderEpochFileCache. */
+export class LeaderEpochs {
+  readonly #storage: LogStorage
+  #entries: EpochEntry[]
+
+  /** @throws CorruptCheckpointError */
+  constructor(storage: LogStorage) {
+    this.#storage = storage
+    const bytes = storage.read(NAME)
+    this.#entries = bytes === null ? [] : decodeLeaderEpochs(new TextDecoder().decode(bytes))
+  }
+
+  get entries(): readonly EpochEntry[] {
+    return this.#entries
+  }
+
+  /** Null where no batch with an epoch is known. */
+  get latestEpoch(): number | null {
+    return this.#entries.at(-1)?.epoch ?? null
+  }
+
+  /** Notes that a batch of an epoch begins at an offset; entries that cannot stand beside that are dropped. */
+  assign(epoch: number, startOffset: bigint): void {
+    if (epoch < 0) throw new InvalidArgumentError(`a leader epoch must be from 0 on; got ${epoch}`)
+    const last = this.#entries.at(-1)
+    if (last !== undefined && last.epoch === epoch && startOffset >= last.startOffset) return
+    const kept = this.#entries.filter((entry) => entry.epoch < epoch && entry.startOffset < startOffset)
+    this.#replace([...kept, { epoch, startOffset }])
+  }
+
+  /**
+   * Where an epoch ends: the first offset of the next higher one, or the log end offset. A follower truncates to it.
+   *
+   * @returns the largest known epoch up to the one asked for, with its end; null for one above all that are known
+   */
+  endOffsetFor(epoch: number, logEndOffset: bigint): EpochEnd | null {
+    if (epoch === this.latestEpoch) return { epoch, endOffset: logEndOffset }
+    const next = this.#entries.findIndex((entry) => entry.epoch > epoch)
+    if (next < 0) return null
+    return { epoch: this.#entries[next - 1]?.epoch ?? epoch, endOffset: this.#entries[next]!.startOffset }
+  }
+
+  /** The log ends at an offset now. */
+  truncateFromEnd(offset: bigint): void {
+    const kept = this.#entries.filter(({ startOffset }) => startOffset < offset)
+    if (kept.length < this.#entries.length) this.#replace(kept)
+  }
+
+  /** The log starts at an offset now: the epoch that holds it starts there. */
+  truncateFromStart(offset: bigint): void {
+    const last = this.#entries.findLastIndex(({ startOffset }) => startOffset <= offset)
+    if (last < 0) return
+    const { epoch, startOffset } = this.#entries[last]!
+    if (last === 0 && startOffset === offset) return
+    this.#replace([{ epoch, startOffset: offset }, ...this.#entries.slice(last + 1)])
+  }
+
+  clear(): void {
+    if (this.#entries.length > 0) this.#replace([])
+  }
+
+  #replace(entries: EpochEntry[]): void {
+    this.#entries = entries
+    this.#storage.write(NAME, new TextEncoder().encode(encodeLeaderEpochs(entries)))
+  }
+}

@@ -1,0 +1,200 @@
+import type { CrcEngine } from '../../core/crcEngine.ts'
+import { CorruptCompanionError } from '../../errors.ts'
+import type { RecordBatch } from '../../formats/recordBatch.ts'
+import type { ProducerStateManagerOptions } from '../../producers/managerOptions.ts'
+import type { ProducerStateManager } from '../../producers/producerStateManager.ts'
+import type { AbortedTransactionEntry } from '../../producers/transactions.ts'
+import { baseOffsetOfName, logFileName } from '../fileNames.ts'
+import { InvalidIndexOffset } from './invalidIndexOffset.ts'
+import { LeaderEpochs } from './leaderEpochs.ts'
+import { tidyLeftovers } from './leftovers.ts'
+import type { CheckedLogOptions, RecoveryEvent } from './logOptions.ts'
+import { LogSegment } from './logSegment.ts'
+import { maxOffset, minOffset } from './offsets.ts'
+import { SnapshotFiles } from './snapshotFiles.ts'
+import type { LogStorage } from './storage.ts'
+
+export interface LoadRequest {
+  storage: LogStorage
+  options: CheckedLogOptions
+  stateOptions: ProducerStateManagerOptions
+  engine: CrcEngine
+  isClean: boolean
+  recoveryPoint: bigint
+  /** Null: the first segment's base offset. */
+  logStartOffset: bigint | null
+  onRecovery: (event: RecoveryEvent) => void
+}
+
+export interface LoadedLog {
+  /** At least one, ascending. */
+  segments: LogSegment[]
+  logStartOffset: bigint
+  logEndOffset: bigint
+  epochs: LeaderEpochs
+  snapshots: SnapshotFiles
+  state: ProducerStateManager
+}
+
+/**
+ * Opens what a partition's storage holds, as a broker does when it starts: leftovers, segments and their indexes, the
+ * damaged tail, epochs, producer state. Source: Kafka's LogLoader.
+ */
+export function loadLog(request: LoadRequest): LoadedLog {
+  const { storage, stateOptions, onRecovery } = request
+  tidyLeftovers(storage, onRecovery)
+  const epochs = new LeaderEpochs(storage)
+  const snapshots = new SnapshotFiles(storage, (offset, error) =>
+    onRecovery({ kind: 'snapshot', offset, error }),
+  )
+  const segments = openSegments(request)
+  recoverSegments(request, segments, epochs, snapshots)
+  let logEndOffset = segments.at(-1)?.readNextOffset() ?? 0n
+  let logStartOffset = request.logStartOffset ?? segments[0]?.baseOffset ?? 0n
+  if (logEndOffset < logStartOffset || segments.length === 0) {
+    removeAll(segments, request)
+    segments.push(new LogSegment(storage, logStartOffset, request.options))
+    logEndOffset = logStartOffset
+  }
+  logStartOffset = maxOffset(logStartOffset, segments[0]!.baseOffset)
+  segments.at(-1)!.createIndexes()
+  epochs.truncateFromEnd(logEndOffset)
+  epochs.truncateFromStart(logStartOffset)
+  snapshots.removeStray(segments.map(({ baseOffset }) => baseOffset))
+  const state = rebuildState(segments, snapshots, logStartOffset, logEndOffset, stateOptions)
+  return { segments, logStartOffset, logEndOffset, epochs, snapshots, state }
+}
+
+function openSegments({ storage, options }: LoadRequest): LogSegment[] {
+  return storage
+    .list()
+    .filter((name) => /^\d{20}\.log$/.test(name))
+    .map((name) => baseOffsetOfName(name)!)
+    .sort((a, b) => (a < b ? -1 : 1))
+    .map((baseOffset) => new LogSegment(storage, baseOffset, options))
+}
+
+/** Which segments must be recovered: all from the recovery point on after an unclean stop, and those with damaged indexes. */
+function recoverSegments(
+  request: LoadRequest,
+  segments: LogSegment[],
+  epochs: LeaderEpochs,
+  snapshots: SnapshotFiles,
+): void {
+  const { storage, isClean, recoveryPoint } = request
+  const names = new Set(storage.list())
+  for (let at = 0; at < segments.length; at++) {
+    const segment = segments[at]!
+    const next = segments[at + 1]
+    const isBehindPoint = !isClean && (next === undefined || next.baseOffset > recoveryPoint)
+    const hasIndex = names.has(logFileName(segment.baseOffset, '.index'))
+    if (!isBehindPoint && hasIndex && hasSoundTransactionIndex(segment)) continue
+    const isWhole = recoverSegment(request, segment, segments.slice(0, at), epochs, snapshots)
+    if (!isWhole && isBehindPoint) {
+      removeAll(segments.splice(at + 1), request)
+      return
+    }
+  }
+}
+
+function hasSoundTransactionIndex(segment: LogSegment): boolean {
+  try {
+    segment.transactionIndex.sanityCheck()
+    return true
+  } catch (error) {
+    if (error instanceof CorruptCompanionError) return false
+    throw error
+  }
+}
+
+/** Returns whether nothing had to be cut. */
+function recoverSegment(
+  request: LoadRequest,
+  segment: LogSegment,
+  before: readonly LogSegment[],
+  epochs: LeaderEpochs,
+  snapshots: SnapshotFiles,
+): boolean {
+  const { engine, stateOptions, onRecovery } = request
+  const { baseOffset } = segment
+  const start = request.logStartOffset ?? before[0]?.baseOffset ?? baseOffset
+  const state = rebuildState(before, snapshots, minOffset(start, baseOffset), baseOffset, stateOptions)
+  const size = segment.size
+  try {
+    const { bytes, fault } = segment.recover(engine, (batch) => {
+      noteEpoch(epochs, batch)
+      return takeBatch(state, batch)
+    })
+    snapshots.take(state)
+    if (bytes > 0) {
+      onRecovery({ kind: 'cut', segment: baseOffset, position: size - bytes, bytes, fault: fault ?? 'size' })
+    }
+    return bytes === 0
+  } catch (error) {
+    if (!(error instanceof InvalidIndexOffset)) throw error
+    segment.truncateTo(baseOffset)
+    segment.finish()
+    onRecovery({ kind: 'cut', segment: baseOffset, position: 0, bytes: size, fault: 'offsets' })
+    return false
+  }
+}
+
+function noteEpoch(epochs: LeaderEpochs, { partitionLeaderEpoch, baseOffset }: RecordBatch): void {
+  if (partitionLeaderEpoch > (epochs.latestEpoch ?? -1)) epochs.assign(partitionLeaderEpoch, baseOffset)
+}
+
+/** Gives a batch of the log to the state; returns the transactions that it ended as aborted. */
+export function takeBatch(
+  state: ProducerStateManager,
+  batch: RecordBatch,
+): readonly AbortedTransactionEntry[] {
+  const known = state.abortedTransactions.length
+  state.append(batch, 'replication')
+  return state.abortedTransactions.slice(known)
+}
+
+function removeAll(segments: LogSegment[], { onRecovery }: LoadRequest): void {
+  // from the end, so that what a crash leaves goes on without a gap
+  for (let segment = segments.pop(); segment !== undefined; segment = segments.pop()) {
+    onRecovery({ kind: 'removed', segment: segment.baseOffset, bytes: segment.size })
+    segment.remove()
+  }
+}
+
+/**
+ * The producer state before `logEndOffset`: the newest sound snapshot, and what follows it in the log. Snapshots are
+ * taken at the last two segments' base offsets and at the end, so that the next start has less to do.
+ *
+ * A broker that finds no snapshot after a clean shutdown takes the log to hold no producers. This replays it, so that
+ * the state is always that of the bytes.
+ *
+ * @see Kafka's UnifiedLog.rebuildProducerState
+ */
+export function rebuildState(
+  segments: readonly LogSegment[],
+  snapshots: SnapshotFiles,
+  logStartOffset: bigint,
+  logEndOffset: bigint,
+  options: ProducerStateManagerOptions,
+): ProducerStateManager {
+  const state = snapshots.load(logStartOffset, logEndOffset, options)
+  const lastTwo = segments.slice(-2).map(({ baseOffset }) => baseOffset)
+  for (const segment of segments) {
+    const next = segments[segments.indexOf(segment) + 1]
+    if (next !== undefined && next.baseOffset <= state.mapEndOffset) continue
+    const from = state.mapEndOffset
+    if (segment.baseOffset >= from) {
+      state.onLogEndOffset(segment.baseOffset)
+      if (lastTwo.includes(segment.baseOffset)) snapshots.take(state)
+    }
+    const start = segment.baseOffset < from ? segment.offsetIndex.lookup(from) : 0
+    for (const { batch } of segment.batches(start)) {
+      if (batch.lastOffset < from) continue
+      if (batch.baseOffset >= logEndOffset) break
+      state.append(batch, 'replication')
+    }
+  }
+  state.onLogEndOffset(logEndOffset)
+  snapshots.take(state)
+  return state
+}

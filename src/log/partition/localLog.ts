@@ -1,0 +1,154 @@
+import type { RecordBatch } from '../../formats/recordBatch.ts'
+import type { ProducerStateManagerOptions } from '../../producers/managerOptions.ts'
+import type { ProducerStateManager } from '../../producers/producerStateManager.ts'
+import type { AbortedTransactionEntry } from '../../producers/transactions.ts'
+import type { LeaderEpochs } from './leaderEpochs.ts'
+import { type LoadedLog, rebuildState } from './loadLog.ts'
+import type { CheckedLogOptions } from './logOptions.ts'
+import { LogSegment } from './logSegment.ts'
+import { maxOffset, minOffset } from './offsets.ts'
+import type { SnapshotFiles } from './snapshotFiles.ts'
+import type { LogStorage } from './storage.ts'
+
+/**
+ * The files of a partition's log: segments, leader epochs, snapshots. What is behind the last flush is kept in mind;
+ * what may be appended is for others to decide. Source: Kafka's LocalLog.
+ */
+export class LocalLog {
+  readonly segments: LogSegment[]
+  readonly epochs: LeaderEpochs
+  logStartOffset: bigint
+  logEndOffset: bigint
+  /** What lies below it was flushed. */
+  recoveryPoint: bigint
+  readonly #storage: LogStorage
+  readonly #options: CheckedLogOptions
+  readonly #snapshots: SnapshotFiles
+  #hasNewNames = true
+
+  constructor(storage: LogStorage, options: CheckedLogOptions, loaded: LoadedLog, recoveryPoint: bigint) {
+    this.#storage = storage
+    this.#options = options
+    this.segments = loaded.segments
+    this.epochs = loaded.epochs
+    this.#snapshots = loaded.snapshots
+    this.logStartOffset = loaded.logStartOffset
+    this.logEndOffset = loaded.logEndOffset
+    this.recoveryPoint = minOffset(recoveryPoint, loaded.logEndOffset)
+  }
+
+  get active(): LogSegment {
+    return this.segments.at(-1)!
+  }
+
+  append(
+    bytes: Uint8Array,
+    batches: readonly RecordBatch[],
+    aborted: readonly AbortedTransactionEntry[],
+  ): void {
+    for (const { isLegacy, partitionLeaderEpoch, baseOffset } of batches) {
+      if (isLegacy) this.epochs.clear()
+      else this.epochs.assign(partitionLeaderEpoch, baseOffset)
+    }
+    const { active } = this
+    active.append(bytes, batches)
+    for (const entry of aborted) active.transactionIndex.append(entry)
+    this.logEndOffset = batches.at(-1)!.nextOffset
+  }
+
+  /** Whether the active segment cannot take the batches, or is too old for them. */
+  mustRoll(batches: readonly RecordBatch[], size: number): boolean {
+    const { active } = this
+    const { segmentBytes, segmentMs } = this.#options
+    return (
+      active.size > segmentBytes - size ||
+      (active.size > 0 &&
+        batches.some(({ maxTimestamp }) => active.ageAt(maxTimestamp) > BigInt(segmentMs))) ||
+      active.offsetIndex.isFull ||
+      active.timeIndex.isFull ||
+      !active.canHold(batches.at(-1)!.lastOffset)
+    )
+  }
+
+  /** Begins a new segment at the log end offset, or above it where the next batch is; the state is that before it. */
+  roll(nextOffset: bigint, state: ProducerStateManager): void {
+    const { active } = this
+    const baseOffset = maxOffset(nextOffset, this.logEndOffset)
+    if (baseOffset === active.baseOffset) return
+    active.finish()
+    state.onLogEndOffset(baseOffset)
+    this.#snapshots.take(state)
+    this.#add(baseOffset)
+    this.logEndOffset = baseOffset
+  }
+
+  /** Cuts the batch that holds an offset and all behind it; the log ends there. Not below the first segment. */
+  truncateTo(offset: bigint): void {
+    while (this.active.baseOffset > offset) this.#remove(this.segments.pop()!)
+    this.active.truncateTo(offset)
+    this.epochs.truncateFromEnd(offset)
+    this.#endAt(offset)
+  }
+
+  truncateFullyAndStartAt(offset: bigint): void {
+    while (this.segments.length > 0) this.#remove(this.segments.pop()!)
+    this.#snapshots.clear()
+    this.epochs.clear()
+    this.#add(offset)
+    this.logStartOffset = offset
+    this.#endAt(offset)
+  }
+
+  startAt(offset: bigint): void {
+    while (this.segments.length > 1 && this.segments[1]!.baseOffset <= offset) {
+      this.#remove(this.segments.shift()!)
+    }
+    this.logStartOffset = offset
+    this.epochs.truncateFromStart(offset)
+  }
+
+  flush(): void {
+    if (this.recoveryPoint === this.logEndOffset && !this.#hasNewNames) return
+    for (const [at, segment] of this.segments.entries()) {
+      const next = this.segments[at + 1]
+      if (next === undefined || next.baseOffset > this.recoveryPoint) segment.flush()
+    }
+    this.#storage.sync()
+    this.#hasNewNames = false
+    this.recoveryPoint = this.logEndOffset
+  }
+
+  /** Writes what only a clean end writes: the last entry of the time index, and a snapshot. */
+  finish(state: ProducerStateManager): void {
+    this.#snapshots.take(state)
+    this.active.finish()
+    this.#hasNewNames = true
+    this.flush()
+    this.#storage.close()
+  }
+
+  /** The producer state of the log as it is. */
+  rebuildState(options: ProducerStateManagerOptions): ProducerStateManager {
+    const { segments, logStartOffset, logEndOffset } = this
+    return rebuildState(segments, this.#snapshots, logStartOffset, logEndOffset, options)
+  }
+
+  #add(baseOffset: bigint): void {
+    const segment = new LogSegment(this.#storage, baseOffset, this.#options)
+    segment.createIndexes()
+    this.segments.push(segment)
+    this.#hasNewNames = true
+  }
+
+  #remove(segment: LogSegment): void {
+    this.#snapshots.remove(segment.baseOffset)
+    segment.remove()
+    this.#hasNewNames = true
+  }
+
+  #endAt(offset: bigint): void {
+    this.logEndOffset = offset
+    this.logStartOffset = minOffset(this.logStartOffset, offset)
+    this.recoveryPoint = minOffset(this.recoveryPoint, offset)
+  }
+}

@@ -1,0 +1,43 @@
+import { InvalidArgumentError } from '../../errors.ts'
+import type { AppendOrigin } from '../../producers/appendOrigin.ts'
+import type { AppendOptions, DuplicateBatch } from '../../producers/appendResult.ts'
+
+export interface LogAppendOptions extends AppendOptions {
+  /**
+   * The leader's epoch. Origins `client`, `coordinator` and `mirror`: written into the batches; default the log's latest,
+   * or 0. Origin `replication`: batches of a later epoch, and all behind them, are left for another fetch; default: none is.
+   */
+  leaderEpoch?: number
+}
+
+export interface LogAppendResult {
+  /** Of the batches that were appended, or of the duplicate; null where there were none. */
+  firstOffset: bigint | null
+  lastOffset: bigint | null
+  /** How many batches and bytes were appended. */
+  batches: number
+  bytes: number
+  /** The earlier append of a client's batch; then nothing was appended. */
+  duplicate: DuplicateBatch | null
+}
+
+export const NOTHING_APPENDED: LogAppendResult = {
+  firstOffset: null,
+  lastOffset: null,
+  batches: 0,
+  bytes: 0,
+  duplicate: null,
+}
+
+/** The epoch of the leader that appends; null where batches keep theirs, whatever it is. */
+export function leaderEpochOf(
+  origin: AppendOrigin,
+  { leaderEpoch }: LogAppendOptions,
+  latestEpoch: number | null,
+): number | null {
+  if (leaderEpoch === undefined) return origin === 'replication' ? null : (latestEpoch ?? 0)
+  if (Number.isInteger(leaderEpoch) && leaderEpoch >= 0 && leaderEpoch < 2 ** 31) return leaderEpoch
+  throw new InvalidArgumentError(
+    `leaderEpoch must be a whole number from 0 to 2147483647; got ${leaderEpoch}`,
+  )
+}

@@ -1,0 +1,85 @@
+import { MirrorPidError } from '../../errors.ts'
+
+/** Why a log refuses an append, a read or a file. Names and rules are those of Kafka's exceptions. */
+
+/** An offset that the log does not hold: below its start, or above its end. */
+export class OffsetOutOfRangeError extends MirrorPidError {
+  readonly offset: bigint
+  readonly logStartOffset: bigint
+  readonly logEndOffset: bigint
+
+  constructor(offset: bigint, logStartOffset: bigint, logEndOffset: bigint) {
+    super(
+      'OFFSET_OUT_OF_RANGE',
+      `offset ${offset} is not in this log, which goes from ${logStartOffset} to ${logEndOffset}. Read from the log ` +
+        'start offset, or wait until the log has grown.',
+    )
+    this.offset = offset
+    this.logStartOffset = logStartOffset
+    this.logEndOffset = logEndOffset
+  }
+}
+
+/** Batches from another log whose offsets do not go on where this log ends, or do not rise. */
+export class UnexpectedAppendOffsetError extends MirrorPidError {
+  /** Of the batch that does not fit. */
+  readonly baseOffset: bigint
+  /** What it may not be below. */
+  readonly expectedOffset: bigint
+
+  constructor(baseOffset: bigint, lastOffset: bigint, expectedOffset: bigint) {
+    super(
+      'UNEXPECTED_APPEND_OFFSET',
+      `the batch with the offsets ${baseOffset} to ${lastOffset} cannot follow: ${expectedOffset} is the least offset ` +
+        'that can. Nothing was changed; truncate this log to the last offset that it shares with its leader, then fetch ' +
+        'from there.',
+    )
+    this.baseOffset = baseOffset
+    this.expectedOffset = expectedOffset
+  }
+}
+
+/** A batch above `maxMessageBytes`. */
+export class RecordTooLargeError extends MirrorPidError {
+  readonly baseOffset: bigint
+  readonly size: number
+  readonly limit: number
+
+  constructor(baseOffset: bigint, size: number, limit: number) {
+    super(
+      'RECORD_TOO_LARGE',
+      `the batch at offset ${baseOffset} has ${size} bytes, above the limit of ${limit}. Nothing was changed; write ` +
+        'smaller batches, or raise maxMessageBytes.',
+    )
+    this.baseOffset = baseOffset
+    this.size = size
+    this.limit = limit
+  }
+}
+
+/** A log that was closed, or that a failed write has left unusable until it is opened anew. */
+export class LogClosedError extends MirrorPidError {
+  constructor(cause: unknown = null) {
+    super(
+      'LOG_CLOSED',
+      cause === null
+        ? 'this log was closed; open it again.'
+        : 'a write to this log has failed, so its state may be ahead of its files; open it again, which recovers it.',
+      cause === null ? undefined : { cause },
+    )
+  }
+}
+
+/** A checkpoint file that Kafka would not take. */
+export class CorruptCheckpointError extends MirrorPidError {
+  readonly file: string
+
+  constructor(file: string, fault: string) {
+    super(
+      'CORRUPT_CHECKPOINT',
+      `${file}: ${fault}. A broker takes the log directory offline for it; restore the file from another replica, or ` +
+        'remove it: recovery writes it anew from the batches.',
+    )
+    this.file = file
+  }
+}

@@ -1,0 +1,72 @@
+import type { Core } from '../../core/core.ts'
+import { InvalidArgumentError } from '../../errors.ts'
+import type { ProducerStateManagerOptions } from '../../producers/managerOptions.ts'
+import type { ScanFault } from './segmentScan.ts'
+
+export interface IndexOptions {
+  /** Kafka's `index.interval.bytes`. Default 4096. */
+  indexIntervalBytes: number
+  /** Kafka's `segment.index.bytes`: a segment whose index has so many bytes is full. Default 10485760. */
+  maxIndexBytes: number
+}
+
+export interface PartitionLogOptions
+  extends Omit<ProducerStateManagerOptions, 'logStartOffset'>,
+    Partial<IndexOptions> {
+  /** Checks CRCs. Default: the plain TypeScript core; a core of `loadCore()` is faster. */
+  core?: Core
+  /** Kafka's `segment.bytes`: an append that would make the active segment larger begins a new one. Default 1073741824. */
+  segmentBytes?: number
+  /** Kafka's `segment.ms`: records so much later than a segment's first begin a new one. Default 604800000, seven days. */
+  segmentMs?: number
+  /** Kafka's `max.message.bytes`, for batches of clients and coordinators. Default 1048588. */
+  maxMessageBytes?: number
+  /**
+   * `unclean` (default): the segments from the recovery point on are checked batch by batch and their indexes rebuilt;
+   * the rest of the tail is cut at the first damage. `clean`: they are taken as they are, as a broker does after a clean
+   * shutdown.
+   */
+  shutdown?: 'unclean' | 'clean'
+  /** What lies below it is known to be on disk and sound. Default 0: nothing is. */
+  recoveryPoint?: bigint
+  /** The least that the log start offset may be, from a checkpoint. Default: the first segment's. */
+  logStartOffset?: bigint
+  /** From a checkpoint. Default: the log start offset. */
+  highWatermark?: bigint
+  /** Told of all that opening changed or found. */
+  onRecovery?: (event: RecoveryEvent) => void
+}
+
+/** What happened while a log was opened. Positions and sizes in bytes. */
+export type RecoveryEvent =
+  /** The tail of a segment was cut, or, where offsets go back in it, all of it. */
+  | { kind: 'cut'; segment: bigint; position: number; bytes: number; fault: ScanFault | 'offsets' }
+  /** A segment behind a cut was removed. */
+  | { kind: 'removed'; segment: bigint; bytes: number }
+  /** A snapshot that is damaged was removed, and an older one, or none, was used. */
+  | { kind: 'snapshot'; offset: bigint; error: Error }
+  /** A leftover of a broker was removed or finished: `.deleted`, `.cleaned`, `.swap`, an index without a segment. */
+  | { kind: 'leftover'; name: string }
+
+export interface CheckedLogOptions extends IndexOptions {
+  segmentBytes: number
+  segmentMs: number
+  maxMessageBytes: number
+}
+
+export function checkLogOptions(options: PartitionLogOptions): CheckedLogOptions {
+  return {
+    indexIntervalBytes: whole('indexIntervalBytes', options.indexIntervalBytes, 4096, 0),
+    maxIndexBytes: whole('maxIndexBytes', options.maxIndexBytes, 10_485_760, 24),
+    segmentBytes: whole('segmentBytes', options.segmentBytes, 1_073_741_824, 61),
+    segmentMs: whole('segmentMs', options.segmentMs, 604_800_000, 1),
+    maxMessageBytes: whole('maxMessageBytes', options.maxMessageBytes, 1_048_588, 61),
+  }
+}
+
+function whole(name: string, value: number | undefined, byDefault: number, least: number): number {
+  const number = value ?? byDefault
+  if (Number.isSafeInteger(number) && number >= least && (name === 'segmentMs' || number <= 2 ** 31 - 1))
+    return number
+  throw new InvalidArgumentError(`${name} must be a whole number from ${least} on; got ${String(value)}`)
+}

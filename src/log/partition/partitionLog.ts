@@ -1,0 +1,288 @@
+import { bytesOf } from '../../bytes/view.ts'
+import type { Core } from '../../core/core.ts'
+import { engineOf } from '../../core/crcEngine.ts'
+import { jsCore } from '../../core/jsCore.ts'
+import { MirrorPidError } from '../../errors.ts'
+import { type AppendOrigin, checkOrigin } from '../../producers/appendOrigin.ts'
+import {
+  checkOptions,
+  type ProducerStateManagerOptions,
+  requireOffset,
+} from '../../producers/managerOptions.ts'
+import type { ProducerStateManager } from '../../producers/producerStateManager.ts'
+import type { AbortedTransactionEntry } from '../../producers/transactions.ts'
+import { checkRecords } from './appendRecords.ts'
+import type { EpochEnd, EpochEntry } from './leaderEpochs.ts'
+import { loadLog } from './loadLog.ts'
+import { LocalLog } from './localLog.ts'
+import { type LogAppendOptions, type LogAppendResult, leaderEpochOf, NOTHING_APPENDED } from './logAppend.ts'
+import { LogClosedError, OffsetOutOfRangeError } from './logErrors.ts'
+import { type CheckedLogOptions, checkLogOptions, type PartitionLogOptions } from './logOptions.ts'
+import { type LogOffsets, type LogRead, type LogReadOptions, readLog } from './logRead.ts'
+import { minOffset } from './offsets.ts'
+import type { LogStorage } from './storage.ts'
+
+/**
+ * A partition's log: segments with their indexes, leader epochs, producer state and its snapshots. Its files are those of
+ * a broker, which can load them, and it opens those of a broker. All calls are synchronous; one log object at a time
+ * may work on a storage.
+ *
+ * An error of the storage in a call that changes the log leaves it unusable (LogClosedError) until it is opened again,
+ * which recovers it. Any other error leaves it as it was.
+ *
+ * @see Kafka's UnifiedLog, LocalLog, LogLoader
+ * @example
+ * const log = PartitionLog.open(memoryStorage())
+ * const { firstOffset } = log.append(batch, 'client')
+ * log.read(0n).records
+ */
+export class PartitionLog implements LogOffsets {
+  readonly #options: CheckedLogOptions
+  readonly #stateOptions: ProducerStateManagerOptions
+  readonly #core: Core
+  readonly #local: LocalLog
+  #state: ProducerStateManager
+  #highWatermark: bigint
+  #unusable: LogClosedError | null = null
+
+  /**
+   * Opens what the storage holds; an empty one becomes an empty log.
+   *
+   * @throws CorruptCheckpointError; InvalidTxnStateError or InvalidRecordError for a log on which a broker does not start
+   */
+  static open(storage: LogStorage, options: PartitionLogOptions = {}): PartitionLog {
+    return new PartitionLog(storage, options)
+  }
+
+  private constructor(storage: LogStorage, options: PartitionLogOptions) {
+    const { core = jsCore(), shutdown = 'unclean', onRecovery = () => {} } = options
+    const recoveryPoint = requireOffset('recoveryPoint', options.recoveryPoint ?? 0n)
+    this.#options = checkLogOptions(options)
+    // the log start offset is the log's own to keep
+    const { logStartOffset: _, ...stateOptions } = checkOptions({ ...options, logStartOffset: 0n })
+    this.#stateOptions = stateOptions
+    this.#core = core
+    const isClean = shutdown === 'clean'
+    const loaded = loadLog({
+      storage,
+      options: this.#options,
+      stateOptions,
+      engine: engineOf(core),
+      isClean,
+      recoveryPoint,
+      logStartOffset:
+        options.logStartOffset === undefined ? null : requireOffset('logStartOffset', options.logStartOffset),
+      onRecovery,
+    })
+    this.#state = loaded.state
+    this.#local = new LocalLog(storage, this.#options, loaded, isClean ? loaded.logEndOffset : recoveryPoint)
+    this.#highWatermark = this.logStartOffset
+    if (options.highWatermark !== undefined) this.updateHighWatermark(options.highWatermark)
+  }
+
+  /** The least offset that is served. */
+  get logStartOffset(): bigint {
+    return this.#local.logStartOffset
+  }
+
+  /** The offset that the next batch gets. */
+  get logEndOffset(): bigint {
+    return this.#local.logEndOffset
+  }
+
+  /** What lies below it is on all in-sync replicas; who knows that tells the log. */
+  get highWatermark(): bigint {
+    return this.#highWatermark
+  }
+
+  /** What readers of committed records may read up to. */
+  get lastStableOffset(): bigint {
+    return this.#state.lastStableOffset(this.#highWatermark)
+  }
+
+  /** What lies below it was flushed. */
+  get recoveryPoint(): bigint {
+    return this.#local.recoveryPoint
+  }
+
+  /** The producer state before the log end offset; not to be changed. A truncation puts another in its place. */
+  get producerState(): ProducerStateManager {
+    return this.#state
+  }
+
+  /** The aborted transactions whose end is in the log, in the order in which they ended. */
+  get abortedTransactions(): readonly AbortedTransactionEntry[] {
+    return this.#local.segments.flatMap(({ transactionIndex }) => transactionIndex.entries)
+  }
+
+  get leaderEpochs(): readonly EpochEntry[] {
+    return this.#local.epochs.entries
+  }
+
+  /** Base offsets and sizes in bytes, ascending. */
+  get segments(): readonly { baseOffset: bigint; size: number }[] {
+    return this.#local.segments.map(({ baseOffset, size }) => ({ baseOffset, size }))
+  }
+
+  /**
+   * Where a leader epoch ends: a follower that has it truncates to there.
+   *
+   * @returns the largest known epoch up to the one asked for, with its end; null for one above all that are known
+   * @see Kafka's LeaderEpochFileCache.endOffsetFor
+   */
+  endOffsetFor(leaderEpoch: number): EpochEnd | null {
+    return this.#local.epochs.endOffsetFor(leaderEpoch, this.logEndOffset)
+  }
+
+  /**
+   * Appends batches: all of them, or none when it throws. An incomplete last batch, as a fetch may have it, is left out.
+   *
+   * @param records one batch for origins `client` and `coordinator`, any number for the others; not changed
+   * @throws what `ProducerStateManager.append` throws; CorruptBatchError, InvalidRecordError, RecordTooLargeError,
+   *   UnexpectedAppendOffsetError for what cannot be appended here
+   */
+  append(
+    records: Uint8Array | DataView,
+    origin: AppendOrigin,
+    options: LogAppendOptions = {},
+  ): LogAppendResult {
+    this.#requireUsable()
+    checkOrigin(origin)
+    const { bytes, batches } = checkRecords(this.#core, bytesOf(records, 'records'), origin, {
+      logEndOffset: this.logEndOffset,
+      leaderEpoch: leaderEpochOf(origin, options, this.#local.epochs.latestEpoch),
+      maxMessageBytes: this.#options.maxMessageBytes,
+    })
+    const [first] = batches
+    const last = batches.at(-1)
+    if (first === undefined || last === undefined) return NOTHING_APPENDED
+    return this.#changing(() => {
+      if (this.#local.mustRoll(batches, bytes.length)) this.#local.roll(first.baseOffset, this.#state)
+      const known = this.#state.abortedTransactions.length
+      const { duplicate } = this.#state.appendAll(batches, origin, options)
+      if (duplicate !== null) {
+        const { firstOffset, lastOffset } = duplicate
+        return { ...NOTHING_APPENDED, firstOffset, lastOffset, duplicate }
+      }
+      this.#local.append(bytes, batches, this.#state.abortedTransactions.slice(known))
+      const { baseOffset: firstOffset } = first
+      const { lastOffset } = last
+      return { firstOffset, lastOffset, batches: batches.length, bytes: bytes.length, duplicate: null }
+    })
+  }
+
+  /**
+   * Whole batches from the one that holds an offset on, at least one where there is any.
+   *
+   * @param offset from the log start offset to the log end offset
+   * @throws OffsetOutOfRangeError
+   */
+  read(offset: bigint, options: LogReadOptions = {}): LogRead {
+    this.#requireUsable()
+    return readLog(this, this.#local.segments, requireOffset('offset', offset), options)
+  }
+
+  /** Raises the high watermark, as far as the log goes; one that is lower is ignored. */
+  updateHighWatermark(offset: bigint): void {
+    requireOffset('highWatermark', offset)
+    const target = minOffset(offset, this.logEndOffset)
+    if (target <= this.#highWatermark) return
+    this.#highWatermark = target
+    this.#state.onHighWatermark(target)
+  }
+
+  /** Begins a new segment, unless the active one is empty. */
+  roll(): void {
+    this.#requireUsable()
+    this.#changing(() => this.#local.roll(this.logEndOffset, this.#state))
+  }
+
+  /**
+   * Drops what lies at or above an offset. The batch that holds it goes as a whole; the log still ends at the offset.
+   *
+   * @returns whether there was anything to drop
+   */
+  truncateTo(offset: bigint): boolean {
+    this.#requireUsable()
+    if (requireOffset('offset', offset) >= this.logEndOffset) return false
+    if (offset < this.#local.segments[0]!.baseOffset) {
+      this.truncateFullyAndStartAt(offset)
+      return true
+    }
+    this.#changing(() => {
+      this.#local.truncateTo(offset)
+      this.#highWatermark = minOffset(this.#highWatermark, offset)
+      this.#rebuildState()
+    })
+    return true
+  }
+
+  /**
+   * Drops all from the first open transaction on: what the last stable offset is once the log is replicated.
+   *
+   * @returns where the log ends now
+   */
+  truncateToLastStableOffset(): bigint {
+    const offset = this.#state.firstUndecidedOffset
+    if (offset !== null) this.truncateTo(offset)
+    return this.logEndOffset
+  }
+
+  /** Drops everything; the log begins and ends at an offset. */
+  truncateFullyAndStartAt(offset: bigint): void {
+    this.#requireUsable()
+    requireOffset('offset', offset)
+    this.#changing(() => {
+      this.#local.truncateFullyAndStartAt(offset)
+      this.#highWatermark = offset
+      this.#rebuildState()
+    })
+  }
+
+  /** Raises the log start offset; segments that lie below it as a whole are removed. */
+  deleteRecordsBefore(offset: bigint): void {
+    this.#requireUsable()
+    if (requireOffset('offset', offset) > this.logEndOffset) {
+      throw new OffsetOutOfRangeError(offset, this.logStartOffset, this.logEndOffset)
+    }
+    if (offset <= this.logStartOffset) return
+    this.#changing(() => {
+      this.#local.startAt(offset)
+      this.#state.onLogStartOffset(offset)
+      this.updateHighWatermark(offset)
+    })
+  }
+
+  /** Makes all that was appended last through a crash of the machine. */
+  flush(): void {
+    this.#requireUsable()
+    this.#changing(() => this.#local.flush())
+  }
+
+  /** Ends cleanly: the last index entries and a snapshot are written, all is flushed. Safe to repeat. */
+  close(): void {
+    if (this.#unusable !== null) return
+    this.#changing(() => this.#local.finish(this.#state))
+    this.#unusable = new LogClosedError()
+  }
+
+  #rebuildState(): void {
+    this.#state = this.#local.rebuildState(this.#stateOptions)
+    this.#state.onHighWatermark(this.#highWatermark)
+  }
+
+  #requireUsable(): void {
+    if (this.#unusable !== null) throw this.#unusable
+  }
+
+  /** Runs a change. One that the storage does not let through may be half done, so the log is of no use after it. */
+  #changing<T>(run: () => T): T {
+    try {
+      return run()
+    } catch (error) {
+      // all other errors of ours come before the first change
+      if (!MirrorPidError.is(error) || error.code === 'IO_ERROR') this.#unusable ??= new LogClosedError(error)
+      throw error
+    }
+  }
+}
