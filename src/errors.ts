@@ -24,6 +24,13 @@ export const errorCodes = [
   'RECORD_TOO_LARGE',
   'LOG_CLOSED',
   'CORRUPT_CHECKPOINT',
+  'INVALID_TRANSITION',
+  'APPEND_REFUSED',
+  'SOURCE_CLUSTER_MISMATCH',
+  'CORRUPT_MIRROR_STATE',
+  'INVALID_SCENARIO',
+  'UNFINISHED_REWRITE',
+  'INVALID_JOURNAL',
 ] as const
 
 export type ErrorCode = (typeof errorCodes)[number]
@@ -182,14 +189,17 @@ export class CorruptCompanionError extends MirrorPidError {
   }
 }
 
-/** A path that is no log, an output that is there already, or a file that the system would not read or write. */
+/**
+ * A path that is no log, an output that is there already, a file that the system would not read or write, a segment that
+ * an interrupted rewrite in place left half rewritten, or the journal of one that cannot be used.
+ */
 export class LogFileError extends MirrorPidError {
   readonly file: string
   /** The system's name for what went wrong, such as `ENOSPC`; null when the system had no part in it. */
   readonly errno: string | null
 
   constructor(
-    code: 'NOT_A_LOG' | 'OUTPUT_EXISTS' | 'IO_ERROR',
+    code: 'NOT_A_LOG' | 'OUTPUT_EXISTS' | 'IO_ERROR' | 'UNFINISHED_REWRITE' | 'INVALID_JOURNAL',
     message: string,
     file: string,
     errno: string | null = null,

@@ -43,7 +43,12 @@ export {
   RecordTooLargeError,
   UnexpectedAppendOffsetError,
 } from './log/partition/logErrors.ts'
-export type { IndexOptions, PartitionLogOptions, RecoveryEvent } from './log/partition/logOptions.ts'
+export type {
+  CheckedSegment,
+  IndexOptions,
+  PartitionLogOptions,
+  RecoveryEvent,
+} from './log/partition/logOptions.ts'
 export type { LogOffsets, LogRead, LogReadOptions, ReadIsolation } from './log/partition/logRead.ts'
 export { memoryStorage } from './log/partition/memoryStorage.ts'
 export { overlayStorage } from './log/partition/overlayStorage.ts'
@@ -56,9 +61,69 @@ export {
   type TransactionIndexReport,
   verifyTransactionIndex,
 } from './log/transactionIndex.ts'
+export type { AuditOptions } from './mirroring/audit/auditOptions.ts'
+export { auditProducers } from './mirroring/audit/auditProducers.ts'
+export type {
+  AuditBarrier,
+  AuditFinding,
+  AuditKind,
+  AuditNote,
+  AuditReport,
+  AuditTotals,
+  OpenTransaction,
+} from './mirroring/audit/auditReport.ts'
+export { ProducerAudit } from './mirroring/audit/producerAudit.ts'
+export { type OverlapOptions, sourceOverlaps } from './mirroring/audit/sourceOverlaps.ts'
+export { SourceProducers, type SourceRange } from './mirroring/audit/sourceProducers.ts'
+export { type Leader, SoleReplica } from './mirroring/leader.ts'
+export {
+  AppendRefusedError,
+  CorruptMirrorStateError,
+  InvalidTransitionError,
+  SourceClusterMismatchError,
+} from './mirroring/mirrorErrors.ts'
+export {
+  MirrorPartition,
+  type MirrorPartitionOptions,
+  type PrepareRequest,
+  type StopRequest,
+} from './mirroring/mirrorPartition.ts'
+export type { MirrorState, MirrorStateName, OpenTransactionsMode } from './mirroring/mirrorState.ts'
+export { type MirrorStateStore, memoryStateStore, mirrorStateFile } from './mirroring/mirrorStateFile.ts'
+export type { Replica } from './mirroring/replica.ts'
+export { ReplicaSet } from './mirroring/replicaSet.ts'
+export { isAligned, sharedEndOffset } from './mirroring/sharedLog.ts'
+export type { DrawnCell, DrawnRow } from './mirroring/simulate/drawing.ts'
+export type { SimulationPolicy } from './mirroring/simulate/policies.ts'
+export { InvalidScenarioError, readScenario } from './mirroring/simulate/readScenario.ts'
+export type {
+  ClusterSpec,
+  EndTransactionStep,
+  FetchStep,
+  MirrorStep,
+  OtherStep,
+  ProduceStep,
+  RealProducer,
+  Scenario,
+  ScenarioStep,
+  StopStep,
+} from './mirroring/simulate/scenario.ts'
+export { drawSimulation, type SimulateOptions, simulate } from './mirroring/simulate/simulate.ts'
+export type {
+  Collision,
+  SimulatedPartition,
+  SimulatedStep,
+  SimulationResult,
+} from './mirroring/simulate/simulationResult.ts'
+export {
+  type SettledTransaction,
+  type StopLogReport,
+  type StopLogRequest,
+  stopLog,
+} from './mirroring/stopLog.ts'
 export type { AppendOrigin } from './producers/appendOrigin.ts'
 export type { AppendOptions, AppendResult, Barrier, DuplicateBatch } from './producers/appendResult.ts'
-export type { ProducerStateManagerOptions, ProducerWarning } from './producers/managerOptions.ts'
+export type { BarrierRule, ProducerStateManagerOptions, ProducerWarning } from './producers/managerOptions.ts'
 export type { ProducerState, ProducerStateRow } from './producers/plainState.ts'
 export {
   InvalidProducerEpochError,
@@ -68,6 +133,10 @@ export {
   TransactionCoordinatorFencedError,
 } from './producers/producerErrors.ts'
 export type { BatchMetadata, ProducerStateEntry } from './producers/producerStateEntry.ts'
-export { ProducerStateManager, type SnapshotOptions } from './producers/producerStateManager.ts'
+export {
+  type OngoingTransaction,
+  ProducerStateManager,
+  type SnapshotOptions,
+} from './producers/producerStateManager.ts'
 export type { AbortedTransactionEntry } from './producers/transactions.ts'
 export { loadCore, loadCoreSync } from './wasm/load.ts'

@@ -74,7 +74,7 @@ export function addDumpCommand(program: Command): void {
     .option('--offsets-decoder', 'show records of __consumer_offsets')
     .option('--transaction-log-decoder', 'show records of __transaction_state')
     .option('--cluster-metadata-decoder', 'show records of __cluster_metadata')
-    .option('--remote-log-metadata-decoder', 'not supported')
+    .option('--remote-log-metadata-decoder', 'show records of __remote_log_metadata')
     .option('--share-group-state-decoder', 'show records of __share_group_state')
     .addOption(
       new Option('--max-batch-bytes <bytes>', 'the most that the records of one batch may take, to be shown')
@@ -86,7 +86,6 @@ export function addDumpCommand(program: Command): void {
     .option('--quiet', 'print only findings and errors')
     .addHelpText('after', HELP)
     .action(async (paths: string[], flags: DumpFlags, command: Command) => {
-      // loaded for this command alone: the others start without it
       const { runDump } = await import('./dumpRun.ts')
       await runDump(paths, flags, command)
     })

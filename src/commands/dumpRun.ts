@@ -47,18 +47,16 @@ async function formatOf({ json, quiet }: DumpFlags, options: DumpOptions): Promi
 }
 
 /** The decoder of Kafka's first option, where more than one is given. */
-async function messageDecoderOf(flags: DumpFlags, command: Command): Promise<MessageDecoder | null> {
-  if (flags.remoteLogMetadataDecoder) {
-    command.error(
-      "error: option '--remote-log-metadata-decoder' is not supported; use Kafka's own tool for it",
-    )
-  }
+async function messageDecoderOf(flags: DumpFlags): Promise<MessageDecoder | null> {
   if (flags.offsetsDecoder) return (await import('../dump/messages/offsets.ts')).offsetsDecoder()
   if (flags.transactionLogDecoder) {
     return (await import('../dump/messages/transactionLog.ts')).transactionLogDecoder()
   }
   if (flags.clusterMetadataDecoder) {
     return new (await import('../dump/messages/clusterMetadata.ts')).ClusterMetadataDecoder()
+  }
+  if (flags.remoteLogMetadataDecoder) {
+    return new (await import('../dump/messages/remoteLogMetadata.ts')).RemoteLogMetadataDecoder()
   }
   if (flags.shareGroupStateDecoder) {
     return (await import('../dump/messages/shareGroupState.ts')).shareGroupStateDecoder()
@@ -78,7 +76,7 @@ function lazyCodecs(): CodecOf {
 }
 
 async function dumpOptions(flags: DumpFlags, command: Command): Promise<DumpOptions> {
-  const messageDecoder = await messageDecoderOf(flags, command)
+  const messageDecoder = await messageDecoderOf(flags)
   const { keyDecoderClass, valueDecoderClass } = flags
   const printsData =
     flags.printDataLog === true ||

@@ -1,10 +1,14 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
+import { addAuditCommand } from './audit.ts'
 import { addDumpCommand } from './dump.ts'
 import { Interrupted } from './interrupts.ts'
 import { describeFailure, EXIT_FAILED, writeError } from './output.ts'
+import { addRecoverCommand } from './recover.ts'
 import { addRewriteCommand } from './rewrite.ts'
+import { addSimulateCommand } from './simulate.ts'
+import { addStopCommand } from './stop.ts'
 import { addVerifyCommand } from './verify.ts'
 
 const EXAMPLES = `
@@ -14,6 +18,9 @@ Examples:
   $ mirrorpid rewrite /kafka/orders-0 --out /mapped         map the producer ids of a partition, into a copy
   $ mirrorpid rewrite /kafka --out /native --unmap          restore those of a whole log directory
   $ mirrorpid verify /kafka/orders-0/00000000000000000000.log
+  $ mirrorpid audit /kafka/orders-0                         producers that collide, transactions that hang
+  $ mirrorpid stop /kafka/orders-0 --cluster-id B --source-cluster-id A    fail over a mirrored partition
+  $ mirrorpid simulate chain --policy legacy
   $ mirrorpid rewrite --help                                all about one command
 
 Stop the broker first: files that change meanwhile are refused.`
@@ -25,6 +32,11 @@ function version(): string {
   return (JSON.parse(manifest) as { version: string }).version
 }
 
+/**
+ * Each command is two modules: NAME.ts declares its options and help, and NAMERun.ts, with all that it needs, does the
+ * work and is imported by the action. So a run loads the work of its own command only; modules cost more of its start
+ * than anything else.
+ */
 function createProgram(): Command {
   const program = new Command('mirrorpid')
     .description('Rewrites Kafka producer ids in segment files, for clusters that mirror each other.')
@@ -35,6 +47,10 @@ function createProgram(): Command {
   addRewriteCommand(program)
   addVerifyCommand(program)
   addDumpCommand(program)
+  addAuditCommand(program)
+  addStopCommand(program)
+  addRecoverCommand(program)
+  addSimulateCommand(program)
   return program
 }
 

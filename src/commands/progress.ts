@@ -11,7 +11,7 @@ export interface ProgressBars {
 
 const NAME_WIDTH = 36
 
-/** Bars for the file at work and for the whole job, on stderr; nothing unless that is a terminal. */
+/** Bars for the whole job and for each file at work, on stderr; nothing unless that is a terminal. */
 export async function startProgress(isWanted: boolean): Promise<ProgressBars> {
   if (!isWanted || !process.stderr.isTTY) return { show: () => {}, stop: () => {} }
   const { default: cliProgress } = await import('cli-progress')
@@ -23,12 +23,19 @@ export async function startProgress(isWanted: boolean): Promise<ProgressBars> {
     // our own handlers end the job first
     gracefulExit: false,
   })
-  const file = bars.create(1, 0, labels('', 0, 0))
   const total = bars.create(1, 0, labels('total', 0, 0))
+  const atWork = new Map<string, Bar>()
+  const idle: Bar[] = []
   return {
-    show({ file: path, fileBytes, fileSize, bytes, size }) {
-      update(file, shortName(path), fileBytes, fileSize)
+    show({ file, fileBytes, fileSize, bytes, size }) {
       update(total, 'total', bytes, size)
+      if (file === '') return
+      const bar = atWork.get(file) ?? idle.pop() ?? bars.create(1, 0, labels('', 0, 0))
+      update(bar, shortName(file), fileBytes, fileSize)
+      atWork.set(file, bar)
+      if (fileBytes < fileSize) return
+      atWork.delete(file)
+      idle.push(bar)
     },
     stop: () => bars.stop(),
   }

@@ -20,6 +20,8 @@ export interface BatchWork {
   wholeBatches(bytes: Uint8Array, position: number): WholeBatches
   /** A batch larger than a window begins: `header` has at least its header. All its bytes come as pieces after this. */
   beginLarge(header: Uint8Array, position: number, size: number): void
+  /** Whether it wants them. */
+  readonly readsPieces: boolean
   /** The next bytes of it, the header too. */
   largePiece(bytes: Uint8Array): void
   endLarge(): void
@@ -77,6 +79,18 @@ export class BatchStream {
     return this.#mode === 'rest'
   }
 
+  /** How many of the next bytes nobody wants to see: the rest of a large batch whose header is all that is read. */
+  get skippable(): number {
+    return this.#mode === 'large' && !this.#work.readsPieces ? this.#largeLeft : 0
+  }
+
+  /** Passes over so many bytes that are skippable. */
+  skip(byteLength: number): void {
+    if (byteLength === 0) return
+    this.#passLarge(byteLength)
+    this.#position += byteLength
+  }
+
   /** The batch that the set's end cuts, once everything was fed. */
   get incomplete(): IncompleteBatch | null {
     return this.#incomplete
@@ -104,6 +118,8 @@ export class BatchStream {
   }
 
   #batches(bytes: Uint8Array): number {
+    // nothing whole to work on: the way from one large batch to the next is short
+    if (this.#isLarge(bytes)) return this.#beginLarge(bytes, this.#position)
     const { validBytes, trailing } = this.#work.wholeBatches(bytes, this.#position)
     this.counts.validBytes += validBytes
     if (trailing === null) {
@@ -120,6 +136,13 @@ export class BatchStream {
     }
     if (this.#isLast(bytes)) return validBytes + this.#cut(head, start)
     return validBytes + this.#beginLarge(head, start)
+  }
+
+  /** Whether a batch begins here that is larger than these bytes, and than what is awaited whole. */
+  #isLarge(bytes: Uint8Array): boolean {
+    if (bytes.length < HEADER_SIZE) return false
+    const size = sizeOf(bytes)
+    return size > this.#largest && size > bytes.length && bytes[MAGIC]! <= CURRENT_MAGIC
   }
 
   #isLast(bytes: Uint8Array): boolean {
@@ -151,13 +174,16 @@ export class BatchStream {
   #large(bytes: Uint8Array): number {
     const taken = Math.min(this.#largeLeft, bytes.length)
     this.#work.largePiece(bytes.subarray(0, taken))
-    this.#largeLeft -= taken
-    if (this.#largeLeft === 0) {
-      this.#work.endLarge()
-      this.counts.validBytes += this.#largeSize
-      this.#mode = 'batches'
-    }
+    this.#passLarge(taken)
     return taken
+  }
+
+  #passLarge(byteLength: number): void {
+    this.#largeLeft -= byteLength
+    if (this.#largeLeft > 0) return
+    this.#work.endLarge()
+    this.counts.validBytes += this.#largeSize
+    this.#mode = 'batches'
   }
 
   #zeros(bytes: Uint8Array): void {
@@ -186,7 +212,8 @@ function hasNoOne(numbers: Uint8Array | Uint32Array): boolean {
   return true
 }
 
-/** The size that a batch claims. */
+/** The size that a batch claims; without a DataView, as this is asked of each large batch. */
 function sizeOf(head: Uint8Array): number {
-  return LOG_OVERHEAD + new DataView(head.buffer, head.byteOffset, head.byteLength).getInt32(BATCH_LENGTH)
+  const at = BATCH_LENGTH
+  return LOG_OVERHEAD + ((head[at]! << 24) | (head[at + 1]! << 16) | (head[at + 2]! << 8) | head[at + 3]!)
 }

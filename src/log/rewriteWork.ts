@@ -7,6 +7,7 @@ import { writeBatch } from '../core/rewriteRecords.ts'
 import { CorruptBatchError, UnmappableProducerIdError } from '../errors.ts'
 import type { BatchWork, WholeBatches } from './batchStream.ts'
 import { addCounts } from './counts.ts'
+import type { HeaderChanges } from './headerChanges.ts'
 import { BatchCrc, cursorAtHeader, storedCrc } from './largeBatch.ts'
 
 /** A CRC that is known only after its batch has passed by: to be written at `position`, 4 bytes big-endian. */
@@ -19,7 +20,10 @@ export interface LateCrc {
 interface Passing {
   position: number
   baseOffset: bigint
+  producerIdBefore: bigint
   storedBefore: number
+  /** What the patch makes of it; the same where there is none. */
+  storedAfter: number
   /** Over the bytes as they are written; null where no CRC has to read them. */
   crc: BatchCrc | null
   isChanged: boolean
@@ -37,18 +41,34 @@ export class RewriteWork implements BatchWork {
   readonly #core: Core
   readonly #options: { crc: CrcMode; direction: Direction }
   readonly #file: string | null
+  readonly #changes: HeaderChanges | null
   #passing: Passing | null = null
 
-  /** @param file named in errors */
-  constructor(core: Core, options: RewriteOptions, file: string | null) {
+  /**
+   * @param file named in errors
+   * @param changes takes what changes in the headers, in order of position
+   */
+  constructor(
+    core: Core,
+    options: RewriteOptions,
+    file: string | null,
+    changes: HeaderChanges | null = null,
+  ) {
     this.#core = core
     this.#options = checkRewriteOptions(options)
     this.#file = file
+    this.#changes = changes
+  }
+
+  get readsPieces(): boolean {
+    return this.#passing !== null && this.#passing.crc !== null
   }
 
   wholeBatches(bytes: Uint8Array, position: number): WholeBatches {
     try {
+      const noted = this.#changes?.note(bytes, position, this.#options.direction)
       const report = this.#core.rewrite(bytes, this.#options)
+      noted?.()
       addCounts(this.counts, report)
       return report
     } catch (error) {
@@ -61,9 +81,10 @@ export class RewriteWork implements BatchWork {
     const cursor = cursorAtHeader(header, size)
     const { baseOffset } = cursor
     const storedBefore = storedCrc(cursor)
+    const producerIdBefore = cursor.magic === CURRENT_MAGIC ? cursor.view.getBigInt64(PRODUCER_ID) : 0n
     const isChanged = classify(cursor, this.counts, direction)
     let unmappable: UnmappableProducerIdError | null = null
-    if (isChanged && direction === 'map' && cursor.view.getBigInt64(PRODUCER_ID) === MAX_INT64) {
+    if (isChanged && direction === 'map' && producerIdBefore === MAX_INT64) {
       unmappable = new UnmappableProducerIdError(MAX_INT64, { position, baseOffset }, this.#file)
       if (crc !== 'verify') throw unmappable
     } else if (cursor.magic === CURRENT_MAGIC) {
@@ -71,7 +92,8 @@ export class RewriteWork implements BatchWork {
     }
     const isRead = crc === 'verify' || (crc === 'recompute' && isChanged)
     const running = isRead ? new BatchCrc(this.#core, cursor) : null
-    this.#passing = { position, baseOffset, storedBefore, crc: running, isChanged, unmappable }
+    const stored = { producerIdBefore, storedBefore, storedAfter: storedCrc(cursor) }
+    this.#passing = { position, baseOffset, ...stored, crc: running, isChanged, unmappable }
   }
 
   largePiece(bytes: Uint8Array): void {
@@ -81,12 +103,18 @@ export class RewriteWork implements BatchWork {
   endLarge(): void {
     const passing = this.#passing
     this.#passing = null
-    if (passing === null || passing.crc === null) return
+    if (passing === null) return
+    const crcAfter = passing.crc === null ? passing.storedAfter : this.#crcAfter(passing, passing.crc)
+    if (!passing.isChanged) return
+    this.#changes?.add(passing.position, passing.producerIdBefore, passing.storedBefore, crcAfter)
+  }
+
+  /** What its CRC becomes, now that all its bytes were read. */
+  #crcAfter(passing: Passing, { stored, computed }: BatchCrc): number {
     const { position, baseOffset, storedBefore, unmappable } = passing
-    const { stored, computed } = passing.crc
     if (this.#options.crc === 'recompute') {
       this.lateCrcs.push({ position: position + CRC, crc: computed })
-      return
+      return computed
     }
     if (stored !== computed) {
       // a patch changes both CRCs by the same bits, so this is what the old bytes give
@@ -95,6 +123,7 @@ export class RewriteWork implements BatchWork {
       throw new CorruptBatchError({ ...facts, reason: 'crc' }, this.#file)
     }
     if (unmappable !== null) throw unmappable
+    return stored
   }
 
   unreadable(facts: ConstructorParameters<typeof CorruptBatchError>[0]): never {

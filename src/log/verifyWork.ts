@@ -14,6 +14,7 @@ import { BatchCrc, cursorAtHeader } from './largeBatch.ts'
  */
 export class VerifyWork implements BatchWork {
   readonly counts: VerifyReport = { ...newCounts(), corrupt: [] }
+  readonly readsPieces = true
   readonly #core: Core
   readonly #baseOffset: bigint | null
   #lastOffset: bigint | null = null

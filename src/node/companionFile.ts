@@ -22,11 +22,11 @@ export interface CompanionRewrite extends CompanionReport {
 
 /** @throws CorruptCompanionError */
 export async function verifyCompanion(file: LogFile, job: Job): Promise<void> {
-  job.begin(file.path, file.size)
+  const progress = job.begin(file.path, file.size)
   const bytes = await onFile('read it', file.path, () => readFile(file.path))
   if (file.kind === 'snapshot') verifyProducerSnapshot(job.core, bytes, file.path)
   else verifyTransactionIndex(bytes, file.path)
-  job.advance(file.size)
+  progress.end()
 }
 
 /** Throws what a rewrite would throw, and writes nothing. */
@@ -72,7 +72,7 @@ async function rewritten(
   direction: Direction,
 ): Promise<{ bytes: Uint8Array; report: CompanionRewrite }> {
   const { path, size } = source
-  job.begin(path, size)
+  const progress = job.begin(path, size)
   const bytes = await onFile('read it', path, () => source.handle.readFile())
   const options = { direction, file: path }
   const kind = file.kind === 'snapshot' ? 'snapshot' : 'txnindex'
@@ -80,6 +80,6 @@ async function rewritten(
     kind === 'snapshot'
       ? rewriteProducerSnapshot(job.core, bytes, options)
       : rewriteTransactionIndex(bytes, options)
-  job.advance(size)
+  progress.end()
   return { bytes, report: { path, out: path, kind, bytes: size, entries, rewritten } }
 }

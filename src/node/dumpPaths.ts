@@ -20,6 +20,8 @@ import {
 } from './dumpedFiles.ts'
 import { byteSourceOf } from './fileSource.ts'
 import { onFile } from './ioErrors.ts'
+import { unfinishedRewrites } from './journalErrors.ts'
+import { journalsOf } from './logPaths.ts'
 import { withSource } from './sourceFile.ts'
 
 /** Where a dump goes, besides its text. */
@@ -60,12 +62,17 @@ export async function dumpPaths(
   for (const file of files) {
     const report = new FileReport(file.path, absolutePathOf(file.path), listener)
     format.beginFile(file.path, file.kind)
-    try {
-      await dumpFile(file, session, report, listener)
-    } catch (error) {
+    const fail = (error: unknown) => {
       if (!MirrorPidError.is(error)) throw error
       totals.errors.push(error)
       listener.failed(error)
+    }
+    // it is dumped all the same: this is how to look at what was interrupted
+    for (const error of unfinishedRewrites({ journals: await journalsOf(file.path) })) fail(error)
+    try {
+      await dumpFile(file, session, report, listener)
+    } catch (error) {
+      fail(error)
     }
     format.endFile(report)
     listener.done(report)

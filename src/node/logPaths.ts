@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path'
 import { InvalidArgumentError, LogFileError } from '../errors.ts'
 import { isNumberedSegment, isPartitionName, kindOfLogFile, type LogFileKind } from '../log/fileNames.ts'
 import { onFile } from './ioErrors.ts'
-import { isTemporaryName } from './temporaryFiles.ts'
+import { isJournalName, isTemporaryName, isThere, journalPathOf } from './temporaryFiles.ts'
 
 /** A file of a log, by what a rewrite does with it. */
 export interface LogFile {
@@ -20,6 +20,15 @@ export interface LogUnit {
   directory: string | null
   /** By name: so segments by base offset, each beside its companions. */
   files: LogFile[]
+  /** What interrupted rewrites in place left to be finished. */
+  journals: LogJournal[]
+}
+
+/** The journal of an interrupted rewrite in place. */
+export interface LogJournal {
+  path: string
+  /** The segment that is half rewritten; null where it is gone. */
+  segment: string | null
 }
 
 /** What a PATH names: one segment file, one partition directory, or a log directory with partitions in it. */
@@ -34,6 +43,7 @@ export interface LogPath {
 }
 
 const INTERRUPTED = 'left by an interrupted run of mirrorpid; remove it when none is at work'
+const JOURNAL = 'the journal of an interrupted rewrite in place, which "rewrite --in-place --resume" finishes'
 // a broker's lock on a log directory says nothing about a copy
 const LOCK = '.lock'
 // Kafka's RemoteIndexCache; a broker fetches it anew
@@ -54,11 +64,13 @@ export async function readLogPaths(paths: readonly string[]): Promise<LogPath[]>
 export async function readLogPath(path: string): Promise<LogPath> {
   const log: LogPath = { path, kind: 'segment', units: [], ownFiles: [], leftOut: [] }
   if (isTemporaryName(basename(resolve(path)))) throw notALog(path, INTERRUPTED)
+  if (isJournalName(basename(path))) throw notALog(path, JOURNAL)
   const stats = await statOf(path)
   if (stats.isFile()) {
     const kind = kindOfLogFile(basename(path))
     if (kind !== 'segment') throw notALog(path, 'a segment file ends in .log, and this one does not')
-    log.units.push({ directory: null, files: [{ path, kind, size: stats.size }] })
+    const journals = await journalsOf(path)
+    log.units.push({ directory: null, files: [{ path, kind, size: stats.size }], journals })
     return log
   }
   if (!stats.isDirectory()) throw notALog(path, 'it is neither a file nor a directory')
@@ -73,6 +85,12 @@ export async function readLogPath(path: string): Promise<LogPath> {
   return log
 }
 
+/** The journal that an interrupted rewrite in place left beside a segment file, if there is one. */
+export async function journalsOf(segment: string): Promise<LogJournal[]> {
+  const path = journalPathOf(segment)
+  return (await isThere(path)) ? [{ path, segment }] : []
+}
+
 /** Numbered segments tell; among files alone, so does anything that ends in .log. */
 function isPartition(entries: Dirent[]): boolean {
   const files = entries.filter((entry) => !entry.isDirectory())
@@ -82,8 +100,13 @@ function isPartition(entries: Dirent[]): boolean {
 
 async function readPartition(log: LogPath, directory: string, entries: Dirent[]): Promise<LogUnit> {
   const files: LogFile[] = []
+  const journals: string[] = []
   for (const { name } of entries) {
     const path = join(directory, name)
+    if (isJournalName(name)) {
+      journals.push(path)
+      continue
+    }
     if (isTemporaryName(name)) {
       log.leftOut.push({ path, reason: INTERRUPTED })
       continue
@@ -97,7 +120,12 @@ async function readPartition(log: LogPath, directory: string, entries: Dirent[])
     }
     files.push({ path, kind: kindOfLogFile(name), size: stats.size })
   }
-  return { directory, files }
+  const segments = new Map(files.map(({ path }) => [journalPathOf(path), path]))
+  return {
+    directory,
+    files,
+    journals: journals.map((path) => ({ path, segment: segments.get(path) ?? null })),
+  }
 }
 
 async function readLogDirectory(log: LogPath, entries: Dirent[]): Promise<void> {

@@ -31,13 +31,20 @@ export function openPartitionDirectory(
 ): PartitionLog {
   const { write = false, ...logOptions } = options
   const files = directoryStorage(directory, write ? 'write' : 'read')
-  const { isClean, recoveryPoint, logStartOffset, highWatermark } = readCheckpoints(resolve(directory))
   return PartitionLog.open(write ? files : overlayStorage(files, memoryStorage()), {
+    ...checkpointOptions(directory),
+    ...logOptions,
+  })
+}
+
+/** How a broker would open a partition directory, by the checkpoints around it. */
+export function checkpointOptions(directory: string): PartitionLogOptions {
+  const { isClean, recoveryPoint, logStartOffset, highWatermark } = readCheckpoints(resolve(directory))
+  return {
     core: loadCoreSync(),
     shutdown: isClean ? 'clean' : 'unclean',
     ...(recoveryPoint === null ? {} : { recoveryPoint }),
     ...(logStartOffset === null ? {} : { logStartOffset }),
     ...(highWatermark === null ? {} : { highWatermark }),
-    ...logOptions,
-  })
+  }
 }

@@ -1,12 +1,12 @@
 import { chmod, constants, copyFile, mkdir, open, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { CrcMode, Direction } from '../core/core.ts'
-import { type CompanionRewrite, checkCompanion, replaceCompanion, writeCompanion } from './companionFile.ts'
+import { type CompanionRewrite, writeCompanion } from './companionFile.ts'
 import { onFile } from './ioErrors.ts'
 import type { Job } from './job.ts'
 import type { LogFile, LogUnit } from './logPaths.ts'
-import { checkSegment, replaceSegment, type SegmentRewrite, writeSegment } from './segmentPasses.ts'
-import { requireNoLink } from './sourceFile.ts'
+import type { SegmentRewrite } from './segmentPasses.ts'
+import { runTask } from './segmentTasks.ts'
 import { syncDirectory, viaTemporary } from './temporaryFiles.ts'
 
 /** How a rewrite goes about producer ids and CRCs. */
@@ -23,10 +23,12 @@ export interface RewrittenFiles {
   companions: CompanionRewrite[]
   /** How many other files were copied as they are. */
   copied: number
+  /** Segments whose interrupted rewrite in place was finished, by its journal. */
+  resumed: string[]
 }
 
 export function noFiles(): RewrittenFiles {
-  return { files: [], companions: [], copied: 0 }
+  return { files: [], companions: [], copied: 0, resumed: [] }
 }
 
 /**
@@ -43,19 +45,23 @@ export async function writePartition(
   return viaTemporary(out, 'new', async (temporary) => {
     await onFile('create it', temporary, () => mkdir(temporary, { mode: 0o700 }))
     const done = noFiles()
-    for (const file of unit.files) {
+    const written = await job.each(unit.files, async (file) => {
       const name = basename(file.path)
       const target = join(temporary, name)
+      const { path, kind } = file
       const finalName = { out: join(out, name) }
-      if (file.kind === 'segment') {
-        done.files.push({ ...(await writeSegment(file.path, target, job, mode, 'mine')), ...finalName })
-      } else if (file.kind === 'other') {
-        await copyAsItIs(file, target, job)
-        done.copied++
-      } else {
-        const report = await writeCompanion(file, target, job, mode.direction, 'mine')
-        done.companions.push({ ...report, ...finalName })
+      if (kind === 'segment') {
+        const report = await runTask('write', { path, target, mode, owner: 'mine' }, job)
+        return { kind, report: { ...report, ...finalName } }
       }
+      if (kind === 'other') return { kind, report: await copyAsItIs(file, target, job) }
+      const report = await writeCompanion(file, target, job, mode.direction, 'mine')
+      return { kind, report: { ...report, ...finalName } }
+    })
+    for (const { kind, report } of written) {
+      if (kind === 'segment') done.files.push(report)
+      else if (kind === 'other') done.copied++
+      else done.companions.push(report)
     }
     const { mode: permissions } = await onFile('read it', directory, () => stat(directory))
     await onFile('finish it', temporary, () => chmod(temporary, permissions & 0o7777))
@@ -64,40 +70,9 @@ export async function writePartition(
   })
 }
 
-/**
- * Rewrites a partition's files where they are, each by a rewritten copy that takes its place. Everything is checked
- * first, so that damage anywhere in the partition changes nothing in it. Killed at any time it leaves each file either
- * old or new; a second run does the rest, as the mapping changes nothing twice.
- *
- * @param done takes the files as they are finished: what was replaced stays so when a later file fails
- */
-export async function replacePartition(
-  unit: LogUnit,
-  job: Job,
-  mode: RewriteMode,
-  done: RewrittenFiles,
-): Promise<void> {
-  const segments: SegmentRewrite[] = []
-  const companions: { file: LogFile; checked: CompanionRewrite }[] = []
-  for (const file of unit.files) {
-    if (file.kind === 'other') continue
-    await requireNoLink(file.path)
-    if (file.kind === 'segment') segments.push(await checkSegment(file.path, job, mode))
-    else companions.push({ file, checked: await checkCompanion(file, job, mode.direction) })
-  }
-  for (const checked of segments) {
-    done.files.push(checked.rewritten === 0 ? checked : await replaceSegment(checked, job, mode))
-  }
-  for (const { file, checked } of companions) {
-    done.companions.push(
-      checked.rewritten === 0 ? checked : await replaceCompanion(file, job, mode.direction),
-    )
-  }
-}
-
 /** Copies a file that holds no producer ids, with its mode and times. */
 export async function copyAsItIs(file: LogFile, target: string, job: Job): Promise<void> {
-  job.begin(file.path, file.size)
+  const progress = job.begin(file.path, file.size)
   await onFile('copy it', file.path, async () => {
     await copyFile(file.path, target, constants.COPYFILE_EXCL)
     const { mode, atime, mtime } = await stat(file.path)
@@ -110,5 +85,5 @@ export async function copyAsItIs(file: LogFile, target: string, job: Job): Promi
       await handle.close()
     }
   })
-  job.advance(file.size)
+  progress.end()
 }

@@ -4,25 +4,32 @@ import { checkRewriteOptions } from '../core/arguments.ts'
 import type { RewriteOptions } from '../core/core.ts'
 import { InvalidArgumentError, MirrorPidError } from '../errors.ts'
 import { addCounts, type BatchSums, newSums } from '../log/counts.ts'
+import { rewriteInPlace } from './inPlaceRewrite.ts'
 import { onFile } from './ioErrors.ts'
-import { Job, type JobOptions } from './job.ts'
+import { Job, type JobsOptions } from './job.ts'
+import { requireFinished } from './journalErrors.ts'
 import { type LogPath, type LogUnit, readLogPaths } from './logPaths.ts'
 import {
   copyAsItIs,
   noFiles,
   type RewriteMode,
   type RewrittenFiles,
-  replacePartition,
   writePartition,
 } from './partitionRewrite.ts'
 import { type PlannedOutput, planOutputs } from './rewritePlan.ts'
-import { writeSegment } from './segmentPasses.ts'
+import { runTask } from './segmentTasks.ts'
 import { isThere, syncDirectory, viaTemporary } from './temporaryFiles.ts'
+import { Workers } from './workers.ts'
 
-export interface RewritePathsOptions extends RewriteOptions, JobOptions {
+export interface RewritePathsOptions extends RewriteOptions, JobsOptions {
   /** The directory for the output, made where it is missing. Exactly one of this and `inPlace` is given. */
   outDirectory?: string
   inPlace?: boolean
+  /**
+   * With `inPlace`: only finish what interrupted runs left, each partition in the mode of that run, and leave the
+   * partitions alone that have nothing to be finished. Without this such a partition is finished first, too.
+   */
+  resume?: boolean
 }
 
 /** The sums over all segments. */
@@ -48,7 +55,8 @@ export interface RewriteResult extends RewrittenFiles {
 interface Part {
   /** How far it takes the job. */
   bytes: number
-  rewrite: () => Promise<void>
+  /** Does it, and tells of each file as it is done. */
+  rewrite: (job: Job, done: RewrittenFiles) => Promise<void>
 }
 
 /**
@@ -56,9 +64,12 @@ interface Part {
  * segments (`.log`, `.log.swap`), producer snapshots and transaction indexes.
  *
  * Into an output directory, a partition directory appears whole, with its other files as they are, or not at all; so
- * does each file beside partitions. All outputs are looked for before anything is written. In place, a partition is
- * changed when all of it was found to be fine, file by file, each either old or new whenever the job is killed; a
- * second run does the rest.
+ * does each file beside partitions. All outputs are looked for before anything is written.
+ *
+ * In place, a partition is changed when all of it was found to be fine. Of segments only headers change, by a journal
+ * (`<segment>.mirrorpid-journal`) that is on disk before them; a job that is killed meanwhile leaves it, and the next one
+ * on the same path finishes the work first. Until then other jobs refuse that segment. A file that has more names (hard
+ * links) is replaced by a rewritten copy, so that the others keep the old bytes. Modification times stay.
  *
  * No broker may be at work on the paths. What is damaged is left out and listed in `errors`; the rest is rewritten.
  *
@@ -72,38 +83,37 @@ export async function rewritePaths(
   paths: readonly string[],
   options: RewritePathsOptions,
 ): Promise<RewriteResult> {
-  const { outDirectory, inPlace = false } = options
+  const { outDirectory, inPlace = false, resume = false } = options
   if ((outDirectory === undefined) !== inPlace) {
     throw new InvalidArgumentError(
       'give exactly one of outDirectory (where the output goes) and inPlace: true',
     )
   }
+  if (resume && (!inPlace || options.crc !== undefined || options.direction !== undefined)) {
+    throw new InvalidArgumentError(
+      'resume goes with inPlace, and takes crc and direction from the interrupted run',
+    )
+  }
   const mode = checkRewriteOptions(options)
-  const job = new Job(options)
+  const job = Job.start(options)
   const began = performance.now()
   const logs = await readLogPaths(paths)
-  const done = noFiles()
   const parts =
     outDirectory === undefined
-      ? partsInPlace(logs, job, mode, done)
-      : await partsInto(outDirectory, logs, job, mode, done)
-  const errors = await rewriteParts(parts, job)
+      ? partsInPlace(logs, resume ? null : mode)
+      : await partsInto(outDirectory, logs, mode)
+  const units = logs.flatMap((log) => log.units)
+  const { done, errors } = await Workers.employ(job, units, options.signal, () => rewriteParts(parts, job))
   const leftOut = logs.flatMap((log) => log.leftOut)
   return { ...done, totals: totalsOf(done, (performance.now() - began) / 1000), errors, leftOut }
 }
 
-async function partsInto(
-  directory: string,
-  logs: readonly LogPath[],
-  job: Job,
-  mode: RewriteMode,
-  done: RewrittenFiles,
-): Promise<Part[]> {
+async function partsInto(directory: string, logs: readonly LogPath[], mode: RewriteMode): Promise<Part[]> {
   const outputs = await planOutputs(logs, directory)
   await makeDirectory(directory)
   return outputs.map((output) => ({
-    bytes: sizeOf(output.kind === 'partition' ? output.unit.files : [output.file]),
-    rewrite: () => writeOutput(output, job, mode, done),
+    bytes: sizeOf(output.kind === 'copy' ? [output.file] : output.unit.files),
+    rewrite: (job, done) => writeOutput(output, job, mode, done),
   }))
 }
 
@@ -114,46 +124,62 @@ async function writeOutput(
   done: RewrittenFiles,
 ): Promise<void> {
   const { out } = output
+  if (output.kind === 'copy') {
+    await viaTemporary(out, 'new', (target) => copyAsItIs(output.file, target, job))
+    done.copied++
+    return
+  }
+  requireFinished(output.unit)
   if (output.kind === 'partition') {
     const written = await writePartition(output.unit, out, job, mode)
     done.files.push(...written.files)
     done.companions.push(...written.companions)
     done.copied += written.copied
-  } else if (output.kind === 'segment') {
-    const { path } = output.file
-    const report = await viaTemporary(out, 'new', (target) => writeSegment(path, target, job, mode, 'mine'))
-    done.files.push({ ...report, out })
   } else {
-    await viaTemporary(out, 'new', (target) => copyAsItIs(output.file, target, job))
-    done.copied++
+    const { path } = output.file
+    const report = await viaTemporary(out, 'new', (target) =>
+      runTask('write', { path, target, mode, owner: 'mine' }, job),
+    )
+    done.files.push({ ...report, out })
   }
 }
 
-function partsInPlace(logs: readonly LogPath[], job: Job, mode: RewriteMode, done: RewrittenFiles): Part[] {
+function partsInPlace(logs: readonly LogPath[], mode: RewriteMode | null): Part[] {
   return logs
     .flatMap((log) => log.units)
     .map((unit) => ({
       // once to check, once to rewrite
       bytes: 2 * sizeOf(unit.files.filter((file) => file.kind !== 'other')),
-      rewrite: () => replacePartition(unit, job, mode, done),
+      rewrite: (job, done) => rewriteInPlace(unit, job, mode, done),
     }))
 }
 
-async function rewriteParts(parts: readonly Part[], job: Job): Promise<MirrorPidError[]> {
+async function rewriteParts(
+  parts: readonly Part[],
+  job: Job,
+): Promise<{ done: RewrittenFiles; errors: MirrorPidError[] }> {
   job.plan(parts.reduce((sum, part) => sum + part.bytes, 0))
-  const errors: MirrorPidError[] = []
-  let reached = 0
-  for (const part of parts) {
+  const outcomes = await job.each(parts, async ({ bytes, rewrite }) => {
+    const part = job.part(bytes)
+    const done = noFiles()
     try {
-      await part.rewrite()
+      await rewrite(part, done)
+      return { done, error: null }
     } catch (error) {
       if (!MirrorPidError.is(error)) throw error
-      errors.push(error)
+      return { done, error }
+    } finally {
+      part.end()
     }
-    reached += part.bytes
-    job.reach(reached)
+  })
+  const all = noFiles()
+  for (const { done } of outcomes) {
+    all.files.push(...done.files)
+    all.companions.push(...done.companions)
+    all.copied += done.copied
+    all.resumed.push(...done.resumed)
   }
-  return errors
+  return { done: all, errors: outcomes.flatMap(({ error }) => error ?? []) }
 }
 
 function sizeOf(files: LogUnit['files']): number {

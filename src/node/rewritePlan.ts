@@ -7,7 +7,7 @@ import { requireAbsent } from './temporaryFiles.ts'
 
 /** One thing that appears whole in the output directory. */
 export type PlannedOutput =
-  | { kind: 'segment'; file: LogFile; out: string }
+  | { kind: 'segment'; unit: LogUnit; file: LogFile; out: string }
   | { kind: 'partition'; unit: LogUnit & { directory: string }; out: string }
   | { kind: 'copy'; file: LogFile; out: string }
 
@@ -41,7 +41,7 @@ function* outputsOf(log: LogPath, directory: string): Iterable<PlannedOutput> {
       yield { kind: 'partition', unit: { ...unit, directory: unit.directory }, out }
     } else {
       for (const file of unit.files) {
-        yield { kind: 'segment', file, out: join(directory, basename(file.path)) }
+        yield { kind: 'segment', unit, file, out: join(directory, basename(file.path)) }
       }
     }
   }

@@ -2,23 +2,24 @@ import { stat } from 'node:fs/promises'
 import { checkRewriteOptions } from '../core/arguments.ts'
 import type { RewriteOptions } from '../core/core.ts'
 import { InvalidArgumentError } from '../errors.ts'
+import { rewriteInPlace } from './inPlaceRewrite.ts'
 import { onFile } from './ioErrors.ts'
 import { Job, type JobOptions } from './job.ts'
+import { requireFinished } from './journalErrors.ts'
+import { journalsOf } from './logPaths.ts'
+import { noFiles } from './partitionRewrite.ts'
 import {
-  checkSegment,
-  replaceSegment,
   type SegmentRewrite,
   type SegmentVerification,
   verifySegment,
   writeSegment,
 } from './segmentPasses.ts'
-import { requireNoLink } from './sourceFile.ts'
 import { requireAbsent, viaTemporary } from './temporaryFiles.ts'
 
 export interface RewriteSegmentOptions extends RewriteOptions, JobOptions {
   /** The file to write, which must not be there. Exactly one of `out` and `inPlace` is given. */
   out?: string
-  /** Replace the file itself, once all of it is found to be fine. */
+  /** Rewrite the file itself, by a journal as `rewritePaths` does, once all of it is found to be fine. */
   inPlace?: boolean
 }
 
@@ -30,7 +31,8 @@ export interface RewriteSegmentOptions extends RewriteOptions, JobOptions {
  *
  * @param path the segment; in place no symbolic link
  * @throws CorruptBatchError, UnmappableProducerIdError as `core.rewrite` does; nothing was written then
- * @throws LogFileError IO_ERROR, and OUTPUT_EXISTS where `out` is there already
+ * @throws LogFileError IO_ERROR, OUTPUT_EXISTS where `out` is there already, and where a rewrite in place was interrupted:
+ *   UNFINISHED_REWRITE with `out`, INVALID_JOURNAL with `inPlace`
  * @throws InvalidArgumentError
  * @example
  * const report = await rewriteSegmentFile('00000000000000000000.log', { out: 'mapped.log', crc: 'verify' })
@@ -45,10 +47,12 @@ export async function rewriteSegmentFile(
     throw new InvalidArgumentError('give exactly one of out (the file to write) and inPlace: true')
   }
   const rewrite = checkRewriteOptions(options)
-  const job = new Job(options)
+  const job = Job.start(options)
   const { size } = await onFile('read it', path, () => stat(path))
+  const journals = await journalsOf(path)
   if (out !== undefined) {
     job.plan(size)
+    requireFinished({ journals })
     await requireAbsent(out)
     const report = await viaTemporary(out, 'new', (temporary) =>
       writeSegment(path, temporary, job, rewrite, 'mine'),
@@ -56,16 +60,23 @@ export async function rewriteSegmentFile(
     return { ...report, out }
   }
   job.plan(2 * size)
-  await requireNoLink(path)
-  const checked = await checkSegment(path, job, rewrite)
-  return checked.rewritten === 0 ? checked : replaceSegment(checked, job, rewrite)
+  const done = noFiles()
+  const part = job.part(2 * size)
+  await rewriteInPlace(
+    { directory: null, files: [{ path, kind: 'segment', size }], journals },
+    part,
+    rewrite,
+    done,
+  )
+  part.end()
+  return done.files[0]!
 }
 
 /**
  * Verifies one segment file of any size in a few megabytes of memory: what `core.verify` checks, with positions in the
  * file, and the offsets, which go up from batch to batch and from the number in the file's name.
  *
- * @throws LogFileError IO_ERROR
+ * @throws LogFileError IO_ERROR, UNFINISHED_REWRITE
  * @throws InvalidArgumentError
  * @example
  * const { corrupt, trailing } = await verifySegmentFile('00000000000000000000.log')
@@ -74,8 +85,9 @@ export async function verifySegmentFile(
   path: string,
   options: JobOptions = {},
 ): Promise<SegmentVerification> {
-  const job = new Job(options)
+  const job = Job.start(options)
   const { size } = await onFile('read it', path, () => stat(path))
   job.plan(size)
+  requireFinished({ journals: await journalsOf(path) })
   return verifySegment(path, job)
 }

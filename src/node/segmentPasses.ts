@@ -1,14 +1,16 @@
 import { basename } from 'node:path'
-import type { RewriteOptions, RewriteReport, VerifyReport } from '../core/core.ts'
+import type { RewriteReport, VerifyReport } from '../core/core.ts'
 import { BatchStream, type IncompleteBatch } from '../log/batchStream.ts'
 import { baseOffsetOfName } from '../log/fileNames.ts'
+import { HeaderChanges } from '../log/headerChanges.ts'
 import { RewriteWork } from '../log/rewriteWork.ts'
 import { VerifyWork } from '../log/verifyWork.ts'
 import type { Job } from './job.ts'
+import { JournalWriter } from './journalWriter.ts'
 import { OutputFile } from './outputFile.ts'
-import { requireUnchanged, type SourceFile, withSource } from './sourceFile.ts'
-import { streamFile } from './streamFile.ts'
-import { viaTemporary } from './temporaryFiles.ts'
+import type { RewriteMode } from './partitionRewrite.ts'
+import { type FileIdentity, requireUnchanged, type SourceFile, withSource } from './sourceFile.ts'
+import { largestWhole, scanFile, streamFile } from './streamFile.ts'
 
 /** What became of one segment. */
 export interface SegmentRewrite extends RewriteReport {
@@ -39,11 +41,6 @@ export function verifySegment(path: string, job: Job): Promise<SegmentVerificati
   })
 }
 
-/** Passes over a segment as a rewrite does, and writes nothing: throws what a rewrite would throw. */
-export function checkSegment(path: string, job: Job, options: RewriteOptions): Promise<SegmentRewrite> {
-  return withSource(path, (source) => rewriteSource(source, job, options, null))
-}
-
 /**
  * Writes the rewritten segment to a new file, finished and lasting.
  * @param target must not be there; it is left half written when this fails
@@ -52,17 +49,20 @@ export function writeSegment(
   path: string,
   target: string,
   job: Job,
-  options: RewriteOptions,
+  mode: RewriteMode,
   owner: 'mine' | 'kept',
 ): Promise<SegmentRewrite> {
   return withSource(path, async (source) => {
     const began = performance.now()
     const output = await OutputFile.create(target)
     try {
-      const report = await rewriteSource(source, job, options, output)
+      const work = new RewriteWork(job.core, mode, path)
+      const stream = new BatchStream(source.size, job.windowSize, work)
+      await streamFile(source, stream, job, output)
+      for (const { position, crc } of work.lateCrcs) output.write(bigEndian(crc), position)
       await output.finish(source.stats, owner)
       await requireUnchanged(source)
-      return { ...report, seconds: secondsSince(began) }
+      return reportOf(source, work, stream, began)
     } catch (error) {
       await output.abandon()
       throw error
@@ -70,45 +70,69 @@ export function writeSegment(
   })
 }
 
-/** Puts the rewritten segment in the place of one that `checkSegment` has passed. */
-export async function replaceSegment(
-  checked: SegmentRewrite,
-  job: Job,
-  options: RewriteOptions,
-): Promise<SegmentRewrite> {
-  const { path } = checked
-  const report = await viaTemporary(path, 'replace', (temporary) =>
-    writeSegment(path, temporary, job, options, 'kept'),
-  )
-  return { ...report, seconds: checked.seconds + report.seconds }
+/** What a look at a segment came to, before it is rewritten in place. */
+export interface SegmentCheck {
+  report: SegmentRewrite
+  /** The file as it was. */
+  stats: FileIdentity
+  /** Whether its changes stand in the journal; not where nothing changes, nor in a file that has other names too. */
+  isJournaled: boolean
 }
 
-async function rewriteSource(
-  source: SourceFile,
+/** What is held of a journal until it is written. */
+const CHANGES_HELD = 256 * 1024
+
+/**
+ * Passes over a segment as a rewrite does, and throws what a rewrite would throw. What it would change goes into a
+ * journal, finished and lasting.
+ * @param journal must not be there, and is not there afterwards where there is nothing for it; it is left half written
+ *   when this fails
+ */
+export function checkSegment(
+  path: string,
+  journal: string,
   job: Job,
-  options: RewriteOptions,
-  output: OutputFile | null,
-): Promise<SegmentRewrite> {
-  const { path, size } = source
-  const began = performance.now()
-  const work = new RewriteWork(job.core, options, path)
-  const stream = new BatchStream(size, job.windowSize, work)
-  await streamFile(source, stream, job, output)
-  if (output !== null) {
-    for (const { position, crc } of work.lateCrcs) output.write(bigEndian(crc), position)
-  }
-  return {
-    path,
-    out: path,
-    bytes: size,
-    seconds: secondsSince(began),
-    ...work.counts,
-    incomplete: stream.incomplete,
-  }
+  mode: RewriteMode,
+): Promise<SegmentCheck> {
+  return withSource(path, async (source) => {
+    const began = performance.now()
+    const changes = source.stats.nlink > 1 ? null : new HeaderChanges()
+    const work = new RewriteWork(job.core, mode, path, changes)
+    const stream = new BatchStream(source.size, largestWhole(job), work)
+    let writer: JournalWriter | null = null
+    const writeChanges = async (changes: HeaderChanges) => {
+      writer ??= await JournalWriter.create(journal, path, job.core)
+      writer.take(changes)
+      return writer
+    }
+    try {
+      await scanFile(source, stream, job, async () => {
+        if (changes !== null && changes.byteLength >= CHANGES_HELD) await writeChanges(changes)
+      })
+      const isJournaled = changes !== null && work.counts.rewritten > 0
+      if (isJournaled) await (await writeChanges(changes)).finish(source, mode)
+      await requireUnchanged(source)
+      const { dev, ino, size, mtimeMs } = source.stats
+      return {
+        report: reportOf(source, work, stream, began),
+        stats: { dev, ino, size, mtimeMs },
+        isJournaled,
+      }
+    } catch (error) {
+      await (writer as JournalWriter | null)?.abandon()
+      throw error
+    }
+  })
 }
 
-function secondsSince(began: number): number {
-  return (performance.now() - began) / 1000
+function reportOf(
+  { path, size }: SourceFile,
+  { counts }: RewriteWork,
+  { incomplete }: BatchStream,
+  began: number,
+): SegmentRewrite {
+  const seconds = (performance.now() - began) / 1000
+  return { path, out: path, bytes: size, seconds, ...counts, incomplete }
 }
 
 function bigEndian(value: number): Uint8Array {

@@ -24,8 +24,17 @@ export async function withSource<T>(path: string, use: (source: SourceFile) => P
   }
 }
 
+/** What tells a file from another one, and from itself after a change. */
+export type FileIdentity = Pick<Stats, 'dev' | 'ino' | 'size' | 'mtimeMs'>
+
 /** Refuses to go on with a file that somebody else wrote to, or replaced, since it was opened. */
-export async function requireUnchanged({ path, stats }: SourceFile): Promise<void> {
+export async function requireUnchanged({
+  path,
+  stats,
+}: {
+  path: string
+  stats: FileIdentity
+}): Promise<void> {
   const now = await onFile('read it', path, () => stat(path))
   const isSame =
     now.dev === stats.dev && now.ino === stats.ino && now.size === stats.size && now.mtimeMs === stats.mtimeMs

@@ -6,6 +6,11 @@ import type { Job } from './job.ts'
 import type { OutputFile } from './outputFile.ts'
 import { changedMeanwhile, type SourceFile } from './sourceFile.ts'
 
+/** The first read, and the one behind the rest of a batch that was passed over: a header with some room. */
+const HEAD = 64
+/** Batches up to this size are read whole, which costs less than to read their headers one by one. */
+const SMALL_BATCH = 8192
+
 /**
  * Feeds a file to a stream through a window in the core's own memory, where the core works without a copy. What the
  * window leaves over (the start of a batch) stands before what is read next.
@@ -23,7 +28,7 @@ export async function streamFile(
 ): Promise<void> {
   const { path, size } = source
   const { windowSize } = job
-  job.begin(path, size)
+  const progress = job.begin(path, size)
   const region = job.core.allocate(2 * windowSize)
   try {
     let left = 0
@@ -33,30 +38,82 @@ export async function streamFile(
       // taken anew in each turn, as the core's memory may have moved
       const { bytes } = region
       const length = Math.min(windowSize, size - position)
-      readFully(source, bytes.subarray(left, left + length), position)
+      readFully(source, bytes, left, length, position)
       const window = bytes.subarray(0, left + length)
       const done = stream.feed(window)
-      if (output !== null) {
-        output.write(window.subarray(0, done), position - left)
-      } else if (stream.isSettled) {
-        job.advance(size - position)
-        return
-      }
+      if (output !== null) output.write(window.subarray(0, done), position - left)
+      else if (stream.isSettled) break
       window.copyWithin(0, done)
       left = window.length - done
       position += length
-      job.advance(length)
+      progress.reach(position, windowSize)
     }
+    progress.end()
   } finally {
     region.free()
   }
 }
 
-function readFully({ path, handle }: SourceFile, room: Uint8Array, position: number): void {
-  let filled = 0
-  while (filled < room.length) {
+/** For a stream that is only to look, how large a batch it should await whole. */
+export function largestWhole(job: Job): number {
+  return Math.min(job.windowSize, SMALL_BATCH)
+}
+
+/**
+ * The same for a stream that only looks, and not at all of it: the rest of a large batch is not even read where the
+ * stream can do without. Windows are short behind such a batch, and grow where there are small ones.
+ *
+ * @param afterWindow has its turn after each
+ */
+export async function scanFile(
+  source: SourceFile,
+  stream: BatchStream,
+  job: Job,
+  afterWindow: () => Promise<void>,
+): Promise<void> {
+  const { path, size } = source
+  const { windowSize } = job
+  const progress = job.begin(path, size)
+  const region = job.core.allocate(2 * windowSize)
+  try {
+    let left = 0
+    let wanted = HEAD
+    for (let position = 0; position < size && !stream.isSettled; ) {
+      const { bytes } = region
+      const length = Math.min(wanted, windowSize, size - position)
+      readFully(source, bytes, left, length, position)
+      const window = bytes.subarray(0, left + length)
+      const done = stream.feed(window)
+      window.copyWithin(0, done)
+      left = window.length - done
+      position += length
+      const { skippable } = stream
+      stream.skip(skippable)
+      position += skippable
+      wanted = skippable > 0 ? HEAD : 8 * length
+      if (progress.reach(position, windowSize)) {
+        await afterWindow()
+        await setImmediate()
+        job.signal?.throwIfAborted()
+      }
+    }
+    await afterWindow()
+    progress.end()
+  } finally {
+    region.free()
+  }
+}
+
+function readFully(
+  { path, handle }: SourceFile,
+  room: Uint8Array,
+  offset: number,
+  length: number,
+  position: number,
+): void {
+  for (let filled = 0; filled < length; ) {
     const read = atFile('read it', path, () =>
-      readSync(handle.fd, room, filled, room.length - filled, position + filled),
+      readSync(handle.fd, room, offset + filled, length - filled, position + filled),
     )
     if (read === 0) throw changedMeanwhile(path)
     filled += read

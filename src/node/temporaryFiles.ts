@@ -11,12 +11,24 @@ import { onFile } from './ioErrors.ts'
 
 const SUFFIX = /\.mirrorpid-[0-9a-f]{8}$/
 const SUFFIX_LENGTH = 19
+/** As long as a temporary suffix, or shorter. */
+const JOURNAL_SUFFIX = '.mirrorpid-journal'
 /** What file systems allow, in bytes. The name of a partition may come near it: 249 for the topic alone. */
 const MAX_NAME_LENGTH = 255
 
 /** Whether a name is that of an unfinished output: of a run that goes on, or of one that was killed. */
 export function isTemporaryName(name: string): boolean {
   return SUFFIX.test(name)
+}
+
+/** Whether a name is that of a journal: of a rewrite in place that goes on, or of one that was killed. */
+export function isJournalName(name: string): boolean {
+  return name.endsWith(JOURNAL_SUFFIX)
+}
+
+/** Where the journal of a segment's rewrite is, while it is about to be done or half done. */
+export function journalPathOf(segment: string): string {
+  return join(dirname(segment), stem(segment) + JOURNAL_SUFFIX)
 }
 
 /**
@@ -29,7 +41,7 @@ export async function viaTemporary<T>(
   place: 'new' | 'replace',
   make: (temporary: string) => Promise<T>,
 ): Promise<T> {
-  await removeLeftovers(path)
+  await removeLeftovers([path])
   const temporary = temporaryName(path)
   try {
     const result = await make(temporary)
@@ -44,7 +56,7 @@ export async function viaTemporary<T>(
   }
 }
 
-function temporaryName(path: string): string {
+export function temporaryName(path: string): string {
   return join(dirname(path), `${stem(path)}.mirrorpid-${randomBytes(4).toString('hex')}`)
 }
 
@@ -56,14 +68,17 @@ function stem(path: string): string {
 }
 
 /**
- * Removes what killed runs left of this output. Should such a run be at work still, the rename that comes first takes
- * the name from it at one stroke, so that it fails and never publishes what is half removed.
+ * Removes what killed runs left of these outputs, all of one directory. Should such a run be at work still, the rename
+ * that comes first takes the name from it at one stroke, so that it fails and never publishes what is half removed.
  */
-async function removeLeftovers(path: string): Promise<void> {
-  const directory = dirname(path)
+export async function removeLeftovers(paths: readonly string[]): Promise<void> {
+  if (paths[0] === undefined) return
+  const directory = dirname(paths[0])
+  const stems = new Map(paths.map((path) => [stem(path), path]))
   await onFile('remove what an interrupted run left', directory, async () => {
     for (const entry of await readdir(directory)) {
-      if (!isTemporaryName(entry) || entry.replace(SUFFIX, '') !== stem(path)) continue
+      const path = stems.get(entry.replace(SUFFIX, ''))
+      if (!isTemporaryName(entry) || path === undefined) continue
       const doomed = temporaryName(path)
       await rename(join(directory, entry), doomed)
       await rm(doomed, { recursive: true, force: true })

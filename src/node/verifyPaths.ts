@@ -1,9 +1,12 @@
 import { MirrorPidError } from '../errors.ts'
 import { addCounts, type BatchSums, newSums } from '../log/counts.ts'
 import { verifyCompanion } from './companionFile.ts'
-import { Job, type JobOptions } from './job.ts'
-import { type LogPath, readLogPaths } from './logPaths.ts'
-import { type SegmentVerification, verifySegment } from './segmentPasses.ts'
+import { Job, type JobsOptions } from './job.ts'
+import { unfinishedRewrites } from './journalErrors.ts'
+import { type LogFile, type LogPath, readLogPaths } from './logPaths.ts'
+import type { SegmentVerification } from './segmentPasses.ts'
+import { runTask } from './segmentTasks.ts'
+import { Workers } from './workers.ts'
 
 /** The sums over all segments. */
 export interface VerifyTotals extends BatchSums {
@@ -18,7 +21,10 @@ export interface VerifyResult {
   /** Segments. */
   files: SegmentVerification[]
   totals: VerifyTotals
-  /** Damaged producer snapshots and transaction indexes, and files that the system would not read. */
+  /**
+   * Damaged producer snapshots and transaction indexes, files that the system would not read, and UNFINISHED_REWRITE for
+   * each segment that is not looked at, as a rewrite in place was interrupted there.
+   */
   errors: MirrorPidError[]
   /** What was met and belongs to no log, with the reason. */
   leftOut: LogPath['leftOut']
@@ -35,29 +41,44 @@ export interface VerifyResult {
  * const { files } = await verifyPaths(['/data/orders-0'])
  * files.filter((file) => file.corrupt.length > 0)
  */
-export async function verifyPaths(paths: readonly string[], options: JobOptions = {}): Promise<VerifyResult> {
-  const job = new Job(options)
+export async function verifyPaths(
+  paths: readonly string[],
+  options: JobsOptions = {},
+): Promise<VerifyResult> {
+  const job = Job.start(options)
   const logs = await readLogPaths(paths)
-  const files = logs
-    .flatMap((log) => log.units)
+  const units = logs.flatMap((log) => log.units)
+  const unfinished = new Set(units.flatMap((unit) => unit.journals).map(({ segment }) => segment))
+  const files = units
     .flatMap((unit) => unit.files)
-    .filter((file) => file.kind !== 'other')
+    .filter((file) => file.kind !== 'other' && !unfinished.has(file.path))
   job.plan(files.reduce((sum, file) => sum + file.size, 0))
   const result = newResult()
   result.leftOut = logs.flatMap((log) => log.leftOut)
-  let reached = 0
-  for (const file of files) {
-    try {
-      if (file.kind === 'segment') addSegment(result, await verifySegment(file.path, job))
-      else await verifyCompanion(file, job)
-    } catch (error) {
-      if (!MirrorPidError.is(error)) throw error
-      result.errors.push(error)
-    }
-    reached += file.size
-    job.reach(reached)
+  result.errors.push(...units.flatMap(unfinishedRewrites))
+  const outcomes = await Workers.employ(job, units, options.signal, () =>
+    job.each(files, (file) => verifyFile(file, job)),
+  )
+  for (const outcome of outcomes) {
+    if (MirrorPidError.is(outcome)) result.errors.push(outcome)
+    else if (outcome !== null) addSegment(result, outcome)
   }
   return result
+}
+
+/** What was found in a segment, null for a companion that is fine, or what is wrong. */
+async function verifyFile(file: LogFile, job: Job): Promise<SegmentVerification | MirrorPidError | null> {
+  const part = job.part(file.size)
+  try {
+    if (file.kind === 'segment') return await runTask('verify', { path: file.path }, part)
+    await verifyCompanion(file, part)
+    return null
+  } catch (error) {
+    if (!MirrorPidError.is(error)) throw error
+    return error
+  } finally {
+    part.end()
+  }
 }
 
 function newResult(): VerifyResult {

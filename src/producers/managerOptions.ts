@@ -17,6 +17,8 @@ export interface ProducerWarning {
   current: number | null
 }
 
+export type BarrierRule = 'R1' | 'R2' | 'R3'
+
 export interface ProducerStateManagerOptions {
   /** This cluster's id: with `stop-only`, a barrier that names it as the source was written elsewhere. Default null. */
   clusterId?: string | null
@@ -36,6 +38,11 @@ export interface ProducerStateManagerOptions {
    * no ids.
    */
   barrierScope?: 'mirrored' | 'all'
+  /**
+   * Rules of a barrier to leave out, to see what breaks without them: `R1` expires mirrored producers, `R2` aborts the
+   * transactions that are open, `R3` lets a transaction that comes home go on. Default: none is left out.
+   */
+  withoutRules?: readonly BarrierRule[]
   /**
    * Where a client's first batch may start that is of an unknown producer: at `any` sequence (default; its earlier
    * batches may have been deleted), or at `zero` only, as Kafka asks of transaction version 2 producers (KIP-890).
@@ -74,6 +81,7 @@ export function checkOptions(options: ProducerStateManagerOptions = {}): Checked
     producerIdTest: oneOf('producerIdTest', options.producerIdTest, ['mirror', 'stock']),
     barrierPolicy: oneOf('barrierPolicy', options.barrierPolicy, ['log-order', 'stop-only', 'ignore']),
     barrierScope: oneOf('barrierScope', options.barrierScope, ['mirrored', 'all']),
+    withoutRules: (options.withoutRules ?? []).map((rule) => oneOf('withoutRules', rule, ['R1', 'R2', 'R3'])),
     unknownProducerSequence: oneOf('unknownProducerSequence', options.unknownProducerSequence, [
       'any',
       'zero',

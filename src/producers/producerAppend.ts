@@ -124,8 +124,11 @@ export class ProducerAppend {
    * came before.
    */
   expire(offset: bigint, end: bigint | null): Expired {
-    const isAll = this.#options.barrierScope === 'all'
-    return this.updates.reset(offset, end, (words, start) => {
+    const { barrierScope, withoutRules } = this.#options
+    const isAll = barrierScope === 'all'
+    const expires = !withoutRules.includes('R1')
+    return this.updates.reset(offset, end, !withoutRules.includes('R2'), (words, start) => {
+      if (!expires) return false
       if (!isAll && !isMirrored(words[start + PRODUCER_ID_HIGH]!, words[start + PRODUCER_ID_LOW]!))
         return false
       return end === null || lastOffsetOf(words, start) < end
@@ -258,6 +261,7 @@ export class ProducerAppend {
   #continuesLocal(table: ProducerTable, row: number): boolean {
     const { producerIdHigh, producerIdLow } = this.#header
     if (isOpen(table, row) || !this.updates.isOpenAtHome(producerIdHigh, producerIdLow)) return false
+    if (this.#options.withoutRules.includes('R3')) return false
     this.#protect()
     return true
   }

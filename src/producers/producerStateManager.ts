@@ -4,7 +4,7 @@ import type { Trailing } from '../core/core.ts'
 import { RecordSetCursor } from '../core/recordSetCursor.ts'
 import { FRAME_BATCH } from '../core/status.ts'
 import { CorruptBatchError } from '../errors.ts'
-import type { RecordBatch } from '../formats/recordBatch.ts'
+import { NO_PRODUCER_EPOCH, type RecordBatch } from '../formats/recordBatch.ts'
 import { type AppendOrigin, checkOrigin } from './appendOrigin.ts'
 import type { AppendOptions, AppendResult, Barrier } from './appendResult.ts'
 import {
@@ -21,6 +21,17 @@ import { lastTimestampOf, type ProducerStateEntry } from './producerStateEntry.t
 import { ProducersMap } from './producersMap.ts'
 import type { Expired } from './producerUpdates.ts'
 import type { AbortedTransactionEntry } from './transactions.ts'
+
+/** A transaction that no marker has ended yet. */
+export interface OngoingTransaction {
+  /** Under which its next batch or its marker comes. */
+  producerId: bigint
+  producerEpoch: number
+  /** Of the coordinator that wrote the producer's last marker; -1 where none is known. */
+  coordinatorEpoch: number
+  /** Of its first record. */
+  firstOffset: bigint
+}
 
 export interface SnapshotOptions extends ProducerStateManagerOptions {
   /** The offset in the file's name: the state is that before it. Default 0. */
@@ -126,6 +137,15 @@ export class ProducerStateManager {
     requireOffset('highWatermark', highWatermark)
     const unstable = this.#clipped(this.#append.updates.transactions.firstUnstableOffsetAt(highWatermark))
     return unstable !== null && unstable < highWatermark ? unstable : highWatermark
+  }
+
+  /** The open transactions, earliest first. */
+  get ongoingTransactions(): OngoingTransaction[] {
+    return [...this.#append.updates.transactions.ongoing()].map(({ producerId, firstOffset }) => {
+      const { producerEpoch = NO_PRODUCER_EPOCH, coordinatorEpoch = -1 } =
+        this.producers.get(producerId) ?? {}
+      return { producerId, producerEpoch, coordinatorEpoch, firstOffset }
+    })
   }
 
   /** Aborted transactions, in the order in which they ended. */

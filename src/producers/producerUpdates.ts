@@ -210,13 +210,18 @@ export class ProducerUpdates {
   }
 
   /**
-   * Rules R1 and R2 at `offset`: the open transactions that start below `end` are aborted, then the entries expire for
-   * which `isGone` holds. Ends what is staged.
+   * Rules R1 and R2 at `offset`: with `aborts`, the open transactions that start below `end` are aborted; then the
+   * entries expire for which `isGone` holds. Ends what is staged.
    */
-  reset(offset: bigint, end: bigint | null, isGone: (words: Int32Array, start: number) => boolean): Expired {
+  reset(
+    offset: bigint,
+    end: bigint | null,
+    aborts: boolean,
+    isGone: (words: Int32Array, start: number) => boolean,
+  ): Expired {
     this.commit()
     let transactions = 0
-    for (const { producerId, firstOffset } of [...this.transactions.ongoing()]) {
+    for (const { producerId, firstOffset } of aborts ? [...this.transactions.ongoing()] : []) {
       if (end !== null && firstOffset >= end) continue
       const completed = { producerId, firstOffset, lastOffset: offset, isAborted: true }
       const row = this.producers.find(highOf(producerId), lowOf(producerId))

@@ -103,6 +103,16 @@ export function loadCoreSync(module?: WebAssembly.Module): Core {
   return embedded
 }
 
+/** The embedded core, compiled: to be given to other threads, each of which loads a core of its own from it. */
+export function compileEmbedded(): WebAssembly.Module {
+  requireWasm()
+  try {
+    return new WebAssembly.Module(embeddedBytes())
+  } catch (cause) {
+    throw unavailable(cause)
+  }
+}
+
 function start(source: WebAssembly.Module | Uint8Array<ArrayBuffer>): { exports: unknown } {
   try {
     return instantiateSync(source)

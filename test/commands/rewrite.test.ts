@@ -100,6 +100,7 @@ describe('mirrorpid rewrite', () => {
         },
       ],
       copied: 0,
+      resumed: [],
       totals: { files: 1, ...size, ...counts },
       errors: [],
       leftOut: [],
@@ -210,23 +211,49 @@ describe('mirrorpid rewrite', () => {
     expect(readTree(root)).toEqual(before)
   })
 
-  it('leaves nothing behind when the disk takes no more', () => {
+  describe('when the disk takes no more', () => {
     const long = Buffer.concat(
       Array.from({ length: 200 }, () => batch({ producerId: 5n, payload: pattern(16384) })),
     )
-    const { root, partition } = newPartition({ [SEGMENT]: long })
-    for (const target of [['--out', join(root, 'out')], ['--in-place']]) {
-      // a limit for the size of a file stands in for a full disk
-      const command = `ulimit -f 2048; exec '${process.execPath}' '${mainScript}' "$@"`
-      const { status, stderr } = spawnSync(
-        '/bin/sh',
-        ['-c', command, 'sh', 'rewrite', partition, ...target],
-        { encoding: 'utf8' },
-      )
-      expect(status).toBe(2)
-      expect(stderr).toContain('cannot write it')
-      expect(readTree(root)).toEqual({ [`a-0/${SEGMENT}`]: long.toString('hex') })
+    /** A limit for the size of a file, in blocks of 512 bytes, stands in for a full disk. */
+    const runLimited = (blocks: number, ...args: string[]) => {
+      const command = `ulimit -f ${blocks}; exec '${process.execPath}' '${mainScript}' "$@"`
+      return spawnSync('/bin/sh', ['-c', command, 'sh', 'rewrite', ...args], { encoding: 'utf8' })
     }
+
+    it('leaves nothing behind of an output, nor of a journal', () => {
+      const { root, partition } = newPartition({ [SEGMENT]: long })
+      for (const [blocks, ...target] of [
+        [2048, '--out', join(root, 'out')],
+        [1, '--in-place'],
+      ] as const) {
+        const { status, stderr } = runLimited(blocks, partition, ...target)
+        expect(status).toBe(2)
+        expect(stderr).toContain('cannot write it')
+        expect(readTree(root)).toEqual({ [`a-0/${SEGMENT}`]: long.toString('hex') })
+      }
+    })
+
+    it('in the midst of a rewrite in place leaves the journal, and says how to go on', () => {
+      const { partition } = newPartition({ [SEGMENT]: long })
+      const journal = join(partition, `${SEGMENT}.mirrorpid-journal`)
+      const limited = runLimited(2048, partition, '--in-place')
+      expect([limited.status, limited.stderr]).toEqual([2, expect.stringContaining('cannot write it')])
+      expect(existsSync(journal)).toBe(true)
+
+      for (const command of [['verify'], ['dump'], ['rewrite', '--out', join(newDirectory(), 'out')]]) {
+        const { status, stderr } = runCommand([...command, partition])
+        expect([command, status, stderr]).toEqual([command, 2, expect.stringContaining(journal)])
+        expect(stderr).toContain('--in-place --resume')
+      }
+
+      const { status, stdout } = runCommand(['rewrite', partition, '--in-place', '--resume'])
+      expect(status).toBe(0)
+      expect(stdout).toContain(`${join(partition, SEGMENT)}: finished what an interrupted rewrite had begun`)
+      const whole = Buffer.from(long)
+      loadCoreSync().rewrite(whole)
+      expect(readTree(partition)).toEqual({ [SEGMENT]: whole.toString('hex') })
+    })
   })
 
   it('takes a broker’s log directory there and back', () => {

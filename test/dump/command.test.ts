@@ -136,7 +136,8 @@ describe('exit status', () => {
       ['orders-0', '--key-decoder-class', 'com.example.Mine'],
       /--key-decoder-class.*com\.example\.Mine.*StringDecoder/,
     ],
-    [['orders-0', '--remote-log-metadata-decoder'], /'--remote-log-metadata-decoder' is not supported/],
+    // Kafka's tool takes no abbreviations either
+    [['orders-0', '--print-data'], /unknown option '--print-data'/],
   ])('2 for %j', async (args, message) => {
     const { status, stdout, stderr } = await run(...args)
     expect(status).toBe(2)

@@ -453,3 +453,23 @@ describe('other files', () => {
     await compare(directory, [files], [['--print-data-log']])
   })
 })
+
+describe('options', () => {
+  it('are to be written in full: an abbreviation that fits one only is a usage error too', async () => {
+    const file = `n/${LOG}`
+    await place({ [file]: dataBatch(0) })
+    const jobs = [['--print-data'], ['--deep'], ['--skip'], ['--max-by', '500']].map((options) => [
+      ...options,
+      '--files',
+      file,
+    ])
+    const results = await kafkaDumps(jobs, { cwd: directory })
+    for (const [index, args] of jobs.entries()) {
+      expect(results[index], args[0]).toMatchObject({ status: 1, stdout: '' })
+      expect(results[index]!.stderr).toContain(`${args[0]!.slice(2)} is not a recognized option`)
+      const ours = await dump(args, directory)
+      expect(ours, args[0]).toMatchObject({ status: 2, stdout: '' })
+      expect(ours.stderr).toContain(`unknown option '${args[0]}'`)
+    }
+  })
+})

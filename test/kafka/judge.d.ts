@@ -182,3 +182,22 @@ export interface OracleAnswer {
 
 /** What Kafka's own producer state answers to sequences of appends, all in one JVM. */
 export function stateOracle(sequences: readonly OracleSequence[]): Promise<OracleAnswer[]>
+
+export interface LogOracleSequence {
+  /** Names and values of a topic's settings. */
+  settings: Record<string, string | number>
+  /** Those of test/log/logRun.ts. */
+  steps: readonly object[]
+  /** What the directory holds before the first step, an `open`, in base64; none for an empty log that is open. */
+  files?: Record<string, string>
+}
+
+export interface LogOracleAnswer {
+  /** One a step; the class of what was thrown where there was an error. Ends early where the log does not open. */
+  results: (string | boolean | string[])[][]
+  /** After a clean end, in base64. */
+  files?: Record<string, string>
+}
+
+/** What Kafka's own UnifiedLog makes of sequences of operations, on a directory, all in one JVM. */
+export function logOracle(sequences: readonly LogOracleSequence[]): Promise<LogOracleAnswer[]>

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runJava } from './jvm.js'
@@ -55,5 +56,16 @@ export async function replay(directories, { after = 'crash' } = {}) {
 export async function stateOracle(sequences) {
   const input = sequences.map((sequence) => `${JSON.stringify(sequence)}\n`).join('')
   const lines = (await runJava('mirrorpid.kafka.StateOracle', [], input)).trimEnd().split('\n')
+  return lines.map((line) => JSON.parse(line))
+}
+
+/** @type {typeof import('./judge.js').logOracle} */
+export async function logOracle(sequences) {
+  const input = sequences.map((sequence) => `${JSON.stringify(sequence)}\n`).join('')
+  // its files are many and short-lived: in memory, where there is such a place
+  const properties = existsSync('/dev/shm') ? { 'java.io.tmpdir': '/dev/shm' } : {}
+  const lines = (await runJava('mirrorpid.kafka.LogOracle', [], input, undefined, properties))
+    .trimEnd()
+    .split('\n')
   return lines.map((line) => JSON.parse(line))
 }

@@ -38,10 +38,11 @@ export async function startJava(mainClass, args, { cwd, properties = {} } = {}) 
  * @param {string[]} args
  * @param {string} input
  * @param {string | undefined} [cwd]
+ * @param {Record<string, string>} [properties]
  * @returns {Promise<string>}
  */
-export async function runJava(mainClass, args, input, cwd) {
-  const child = await startJava(mainClass, args, { cwd })
+export async function runJava(mainClass, args, input, cwd, properties = {}) {
+  const child = await startJava(mainClass, args, { cwd, properties })
   /** @type {Buffer[]} */
   const out = []
   /** @type {Buffer[]} */

@@ -3,17 +3,22 @@ import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32c } from '@node-rs/crc32'
 import { describe, expect, it } from 'vitest'
+import { Job } from '../../src/node/job.ts'
+import { checkSegment } from '../../src/node/segmentPasses.ts'
 import { batch, pattern } from '../support/batches.ts'
 import { mainScript, temporaryDirectories } from './support.ts'
 
 const newDirectory = temporaryDirectories()
 const MiB = 1024 * 1024
 const LIMIT = 100 * MiB
+/** With threads, of which each has a heap of its own. */
+const JOBS_LIMIT = 120_000_000
 
 // The peak of the process itself. Linux counts the parent's memory into maxRSS of a child, so its own figure is read.
 const REPORT_PEAK = `data:text/javascript,${encodeURIComponent(`
   import { readFileSync } from 'node:fs'
-  process.on('exit', () => {
+  import { isMainThread } from 'node:worker_threads'
+  if (isMainThread) process.on('exit', () => {
     let kilobytes = process.resourceUsage().maxRSS
     try {
       kilobytes = Number(/VmHWM:\\s+(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1])
@@ -25,7 +30,7 @@ function run(args: readonly string[]): { status: number | null; peak: number; js
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     ['--import', REPORT_PEAK, mainScript, ...args, '--json', '--quiet'],
-    { encoding: 'utf8' },
+    { encoding: 'utf8', maxBuffer: 1 << 28 },
   )
   return { status, peak: Number(/peak (\d+)/.exec(stderr)?.[1]), json: JSON.parse(stdout) }
 }
@@ -35,10 +40,10 @@ interface Report {
   errors: unknown[]
 }
 
-/** A segment of many batches of 16 KiB. */
-function writeLongSegment(path: string, bytes: number): void {
+/** A segment of many batches, of 16 KiB each unless told. */
+function writeLongSegment(path: string, bytes: number, batchSize = 16 * 1024): void {
   const file = openSync(path, 'w')
-  const one = batch({ payload: pattern(16 * 1024 - 61) })
+  const one = batch({ payload: pattern(batchSize - 61) })
   const many = Buffer.concat(Array.from({ length: 64 }, () => one))
   for (let offset = 0; offset < bytes / one.length; offset += 64) {
     for (let at = 0; at < 64; at++) {
@@ -83,9 +88,48 @@ describe('memory stays below 100 MB', () => {
       expect(peak).toBeLessThan(LIMIT)
       rmSync(join(directory, crc), { recursive: true })
     }
+    for (const crc of ['patch', 'verify', 'recompute']) {
+      for (const flags of [[], ['--unmap']]) {
+        const { status, peak, json } = run(['rewrite', path, '--in-place', '--crc', crc, ...flags])
+        expect([status, json.files[0]?.rewritten]).toEqual([0, 32768])
+        expect(peak).toBeLessThan(LIMIT)
+      }
+    }
     const { status, peak } = run(['verify', path])
     expect(status).toBe(0)
     expect(peak).toBeLessThan(LIMIT)
+  })
+
+  it('in place with a million small batches, and when such a rewrite is resumed', async () => {
+    const directory = newDirectory()
+    const path = join(directory, '00000000000000000000.log')
+    writeLongSegment(path, 64 * MiB, 64)
+    const journal = `${path}.mirrorpid-journal`
+    await checkSegment(path, journal, Job.start({}), { crc: 'patch', direction: 'map' })
+    for (const [flags, files] of [
+      [['--resume'], [{ rewritten: 0, alreadyMapped: MiB }]],
+      [['--unmap'], [{ rewritten: MiB }]],
+    ] as const) {
+      const { status, peak, json } = run(['rewrite', path, '--in-place', ...flags])
+      expect([status, json]).toMatchObject([0, { files }])
+      expect(peak).toBeLessThan(LIMIT)
+    }
+  })
+
+  it('or a little more with many jobs', () => {
+    const partition = newDirectory()
+    for (let at = 0; at < 6; at++) writeLongSegment(join(partition, `0000000000000000000${at}.log`), 64 * MiB)
+    const out = join(newDirectory(), 'out')
+    for (const args of [
+      ['verify', partition],
+      ['rewrite', partition, '--in-place'],
+      ['rewrite', partition, '--in-place', '--crc', 'recompute', '--unmap'],
+      ['rewrite', partition, '--out', out],
+    ]) {
+      const { json, peak } = run([...args, '--jobs', '64'])
+      expect([args, json]).toMatchObject([args, { errors: [] }])
+      expect([args, peak < JOBS_LIMIT, peak]).toEqual([args, true, peak])
+    }
   })
 
   it('with a batch of 300 MB, in every mode', () => {

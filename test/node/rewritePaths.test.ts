@@ -419,22 +419,6 @@ describe('a job that ends early', () => {
   })
 })
 
-describe('a file that is appended to between check and replacement', () => {
-  it('is not replaced', async () => {
-    const directory = writeTree(newDirectory(), { [SEGMENT]: good })
-    const path = join(directory, SEGMENT)
-    let calls = 0
-    const onProgress = () => {
-      // the second turn of the file is the one that writes
-      if (++calls === 4) writeFileSync(path, good, { flag: 'a' })
-    }
-    const result = await rewritePaths([directory], { inPlace: true, onProgress })
-    expect(codesOf(result.errors)).toEqual(['IO_ERROR'])
-    expect(readFileSync(path).equals(Buffer.concat([good, good]))).toBe(true)
-    expect(leftovers(directory)).toEqual([])
-  })
-})
-
 describe('progress', () => {
   it.each([{ outDirectory: 'out' }, { inPlace: true }])('ends at the whole: %o', async (target) => {
     const root = writeTree(newDirectory(), { 'a-0': partition, 'b-0': { [SEGMENT]: unframed } })

@@ -26,6 +26,10 @@ export interface BatchOp {
   coordinatorEpoch?: number
   /** Control record type of `control`. */
   type?: number
+  /** Size of each record's value; default none. */
+  bytes?: number
+  /** Default 0. */
+  leaderEpoch?: number
   /** Of a barrier; default `A`. */
   source?: string | null
 }
@@ -49,22 +53,28 @@ export function encodeOp(op: BatchOp, offset = BigInt(op.offset ?? 0)): Uint8Arr
   const timestamp = BigInt(op.timestamp ?? 1000)
   if (op.kind === 'barrier') {
     const sourceClusterId = op.source === undefined ? 'A' : op.source
-    return encodeMirrorPidReset({ baseOffset: offset, leaderEpoch: 0, timestamp, sourceClusterId })
+    return encodeMirrorPidReset({
+      baseOffset: offset,
+      leaderEpoch: op.leaderEpoch ?? 0,
+      timestamp,
+      sourceClusterId,
+    })
   }
   const producer = {
     producerId: BigInt(op.pid ?? -1),
     producerEpoch: op.epoch ?? (op.pid === undefined ? -1 : 0),
   }
-  const common = { baseOffset: offset, partitionLeaderEpoch: 0, ...producer }
+  const common = { baseOffset: offset, partitionLeaderEpoch: op.leaderEpoch ?? 0, ...producer }
   if (op.kind === 'data' || op.kind === 'txn') {
     const count = op.count ?? 1
+    const value = op.bytes === undefined ? {} : { value: new Uint8Array(op.bytes).fill(op.bytes) }
     return encodeRecordBatch({
       ...common,
       isTransactional: op.kind === 'txn',
       baseSequence: op.seq ?? (op.pid === undefined ? -1 : 0),
       lastOffsetDelta: op.delta ?? Math.max(count - 1, 0),
       ...(count === 0 ? { maxTimestamp: timestamp } : {}),
-      records: Array.from({ length: count }, () => ({ timestamp })),
+      records: Array.from({ length: count }, () => ({ timestamp, ...value })),
     })
   }
   if (op.kind === 'emptied') {

@@ -4,7 +4,18 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 
 // Data flows one way; a room imports itself and what stands before it.
-const ROOMS = ['bytes', 'core', 'wasm', 'formats', 'producers', 'log', 'dump', 'node', 'commands']
+const ROOMS = [
+  'bytes',
+  'core',
+  'wasm',
+  'formats',
+  'producers',
+  'log',
+  'mirroring',
+  'dump',
+  'node',
+  'commands',
+]
 const WITH_NODE = ['node', 'commands']
 
 const source = fileURLToPath(new URL('../../src', import.meta.url))

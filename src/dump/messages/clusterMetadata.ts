@@ -1,8 +1,8 @@
-import { ByteReader, MalformedBytes } from '../../bytes/byteReader.ts'
+import { MalformedBytes } from '../../bytes/byteReader.ts'
 import type { DecodedMessage } from '../dumpFormat.ts'
 import { kafkaJson } from '../kafkaJson.ts'
+import { readApiMessage } from './apiMessage.ts'
 import type { MessageDecoder } from './messageDecoder.ts'
-import { readMessage } from './messageReader.ts'
 import { type Schema, schema } from './schema.ts'
 
 const BROKER = 'id int32, epoch int64'
@@ -81,9 +81,6 @@ const TYPES: Record<number, [name: string, fields: string, highest?: number]> = 
   28: ['CLEAR_ELR_RECORD', 'topicName string'],
 }
 
-const FRAME_VERSION = 1
-const UNSUPPORTED = 'org.apache.kafka.common.errors.UnsupportedVersionException'
-
 export function metadataTypes(): Map<number, { name: string; form: Schema }> {
   const types = new Map<number, { name: string; form: Schema }>()
   for (const [type, [name, fields, highest = 0]] of Object.entries(TYPES)) {
@@ -98,29 +95,11 @@ export class ClusterMetadataDecoder implements MessageDecoder {
 
   decode(_key: Uint8Array | null, value: Uint8Array | null, offset: bigint): DecodedMessage {
     try {
-      if (value === null) throw new MalformedBytes('The record has no value', 0)
-      return { key: null, value: this.#read(new ByteReader(value)) }
+      const { type, version, data } = readApiMessage(value, (wanted) => this.#types.get(wanted)?.form)
+      return { key: null, value: kafkaJson({ type: this.#types.get(type)?.name, version, data }) }
     } catch (error) {
       if (!(error instanceof MalformedBytes)) throw error
       return { key: null, value: `Error at ${offset}, skipping. ${error.message}` }
     }
-  }
-
-  #read(reader: ByteReader): string {
-    const frame = reader.unsignedVarint()
-    if (frame !== FRAME_VERSION) {
-      const message = `Could not deserialize metadata record due to unknown frame version ${frame}`
-      throw new MalformedBytes(`${message}(only frame version ${FRAME_VERSION} is supported)`, 0)
-    }
-    const type = reader.unsignedVarint()
-    const version = reader.unsignedVarint()
-    const found = this.#types.get(type)
-    if (found === undefined) throw new MalformedBytes(`${UNSUPPORTED}: Unknown metadata id ${type}`, 0)
-    // a newer version is read as far as this one knows, as by Kafka
-    const data = readMessage(found.form, reader, version)
-    if (reader.remaining > 0) {
-      throw new MalformedBytes(`Found ${reader.remaining} byte(s) of garbage after ${type}`, reader.position)
-    }
-    return kafkaJson({ type: found.name, version, data })
   }
 }

@@ -11,18 +11,20 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
  * @throws MalformedBytes
  */
 export function readMessage(schema: Schema, reader: ByteReader, version: number): Record<string, unknown> {
-  return new MessageReader(reader, version, version >= schema.flexibleFrom).struct(schema.fields)
+  return new MessageReader(reader, version, schema).struct(schema.fields)
 }
 
 class MessageReader {
   readonly #reader: ByteReader
   readonly #version: number
   readonly #isFlexible: boolean
+  readonly #isKnown: boolean
 
-  constructor(reader: ByteReader, version: number, isFlexible: boolean) {
+  constructor(reader: ByteReader, version: number, { flexibleFrom, highest }: Schema) {
     this.#reader = reader
     this.#version = version
-    this.#isFlexible = isFlexible
+    this.#isFlexible = version >= flexibleFrom
+    this.#isKnown = version <= highest
   }
 
   struct(fields: readonly Field[]): Record<string, unknown> {
@@ -36,6 +38,12 @@ class MessageReader {
     const message: Record<string, unknown> = {}
     for (const field of present) if (values.has(field)) message[field.name] = values.get(field)
     return message
+  }
+
+  /** A struct inside of another. In these Kafka refuses the newer versions that it takes outside. */
+  #inner(fields: readonly Field[]): Record<string, unknown> {
+    if (this.#isKnown) return this.struct(fields)
+    throw new MalformedBytes(`version ${this.#version} is not known`, this.#reader.position)
   }
 
   #taggedFields(fields: readonly Field[], values: Map<Field, unknown>): void {
@@ -56,7 +64,7 @@ class MessageReader {
     const { type, isNullable, tag, name } = field
     if (typeof type === 'object' && 'fields' in type && isNullable) {
       const isNull = tag === null ? this.#reader.int8() < 0 : this.#reader.unsignedVarint() === 0
-      return isNull ? null : this.struct(type.fields)
+      return isNull ? null : this.#inner(type.fields)
     }
     const value = this.#typed(type, name)
     if (value === null && !isNullable) {
@@ -67,7 +75,7 @@ class MessageReader {
 
   #typed(type: FieldType, name: string): unknown {
     if (typeof type === 'string') return this.#primitive(type)
-    if ('fields' in type) return this.struct(type.fields)
+    if ('fields' in type) return this.#inner(type.fields)
     const count = this.#length('int32')
     if (count < 0) return null
     if (count > this.#reader.remaining) {

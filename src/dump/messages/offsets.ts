@@ -99,10 +99,11 @@ const TYPES: Record<number, [key: string, value: string, flexibleFrom?: number, 
 
 const GROUP_METADATA = 2
 const TOPIC_PARTITIONS = '[{ topic string, partitions [int32] }]'
-/** The consumer protocol's: what newer versions append is not read, as by Kafka. */
+/** The consumer protocol's: what newer versions append at the end is not read, as by Kafka. */
 const SUBSCRIPTION = `topics [string], userData ?bytes, ownedPartitions ${TOPIC_PARTITIONS} @1+,
   generationId int32 @2+, rackId ?string @3+`
 const CONSUMER_ASSIGNMENT = `assignedPartitions ${TOPIC_PARTITIONS}, userData ?bytes`
+const HIGHEST_PROTOCOL = 3
 
 /** Records of __consumer_offsets: committed offsets, and the groups of all protocols. */
 export function offsetsDecoder(): CoordinatorDecoder {
@@ -122,8 +123,8 @@ export function offsetsTypes(): Map<number, CoordinatorRecordType> {
 /** The bytes that members of a consumer group hand to one another, read. */
 function withConsumerProtocol(group: Record<string, unknown>): Record<string, unknown> {
   if (group.protocolType !== 'consumer') return group
-  const subscription = schema(SUBSCRIPTION, Infinity)
-  const assignment = schema(CONSUMER_ASSIGNMENT, Infinity)
+  const subscription = schema(SUBSCRIPTION, Infinity, HIGHEST_PROTOCOL)
+  const assignment = schema(CONSUMER_ASSIGNMENT, Infinity, HIGHEST_PROTOCOL)
   const members = group.members as Record<string, unknown>[]
   return {
     ...group,

@@ -17,7 +17,8 @@ export interface AppendPlace {
   logEndOffset: bigint
   /** The leader's; null where batches keep theirs. */
   leaderEpoch: number | null
-  maxMessageBytes: number
+  /** For a leader's batches. */
+  maxBatchBytes: number
 }
 
 /**
@@ -58,15 +59,15 @@ function leaderBatch(given: Uint8Array, origin: AppendOrigin, place: AppendPlace
   const batches = [...recordBatches(bytes)]
   const [batch] = batches
   if (batch === undefined) return { bytes, batches }
-  const { logEndOffset, leaderEpoch, maxMessageBytes } = place
+  const { logEndOffset, leaderEpoch, maxBatchBytes } = place
   const refuse = (fault: string) =>
     new InvalidRecordError(`${fault}. Nothing was changed.`, { baseOffset: logEndOffset })
   if (batches.length > 1) {
     throw refuse(`${batches.length} batches in one append of origin ${origin}; a leader takes one at a time`)
   }
   if (batch.magic !== CURRENT_MAGIC) throw refuse(`a batch of magic ${batch.magic}; a leader writes magic 2`)
-  if (batch.sizeInBytes > maxMessageBytes) {
-    throw new RecordTooLargeError(logEndOffset, batch.sizeInBytes, maxMessageBytes)
+  if (batch.sizeInBytes > maxBatchBytes) {
+    throw new RecordTooLargeError(logEndOffset, batch.sizeInBytes, maxBatchBytes)
   }
   const { recordsCount, lastOffsetDelta } = batch
   if (recordsCount === null || recordsCount < 1 || lastOffsetDelta !== recordsCount - 1) {

@@ -6,7 +6,6 @@ import type { LogStorage, StoredFile } from './storage.ts'
  */
 export class IndexFile {
   readonly name: string
-  readonly #storage: LogStorage
   readonly #entrySize: number
   readonly #file: StoredFile
   #bytes: Uint8Array<ArrayBuffer>
@@ -15,7 +14,6 @@ export class IndexFile {
 
   constructor(storage: LogStorage, name: string, entrySize: number) {
     this.name = name
-    this.#storage = storage
     this.#entrySize = entrySize
     this.#file = storage.open(name)
     this.#bytes = new Uint8Array(this.#file.size)
@@ -71,10 +69,6 @@ export class IndexFile {
     this.#file.flush()
   }
 
-  remove(): void {
-    this.#storage.remove(this.name)
-  }
-
   #cutTo(size: number): void {
     if (this.#file.size > size) this.#file.truncate(size)
   }
@@ -84,6 +78,13 @@ export class IndexFile {
     grown.set(this.#bytes)
     this.#bytes = grown
     this.#view = new DataView(grown.buffer)
+  }
+
+  /** Keeps the entries before the first one that cannot follow the one before it, such as the zeros of a preallocated file. */
+  keepWhile(follows: (view: DataView, at: number, previous: number | null) => boolean): void {
+    for (let index = 0; index < this.#count; index++) {
+      if (!follows(this.#view, this.at(index), index === 0 ? null : this.at(index - 1))) this.#count = index
+    }
   }
 
   #isZero(index: number): boolean {

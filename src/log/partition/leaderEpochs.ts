@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../../errors.ts'
 import { CorruptCheckpointError } from './logErrors.ts'
 import type { LogStorage } from './storage.ts'
 
-const NAME = 'leader-epoch-checkpoint'
+export const LEADER_EPOCH_CHECKPOINT = 'leader-epoch-checkpoint'
 const VERSION = '0'
 
 /** A leader's epoch, and the first offset that was written in it. */
@@ -19,7 +19,7 @@ export interface EpochEntry {
  * @example
  * decodeLeaderEpochs('0\n1\n5 100\n') // [{ epoch: 5, startOffset: 100n }]
  */
-export function decodeLeaderEpochs(text: string, file = NAME): EpochEntry[] {
+export function decodeLeaderEpochs(text: string, file = LEADER_EPOCH_CHECKPOINT): EpochEntry[] {
   const lines = text.split('\n')
   if (lines.at(-1) === '') lines.pop()
   // after a crash of the machine a file may be empty
@@ -55,7 +55,7 @@ export class LeaderEpochs {
   /** @throws CorruptCheckpointError */
   constructor(storage: LogStorage) {
     this.#storage = storage
-    const bytes = storage.read(NAME)
+    const bytes = storage.read(LEADER_EPOCH_CHECKPOINT)
     this.#entries = bytes === null ? [] : decodeLeaderEpochs(new TextDecoder().decode(bytes))
   }
 
@@ -110,6 +110,6 @@ export class LeaderEpochs {
 
   #replace(entries: EpochEntry[]): void {
     this.#entries = entries
-    this.#storage.write(NAME, new TextEncoder().encode(encodeLeaderEpochs(entries)))
+    this.#storage.write(LEADER_EPOCH_CHECKPOINT, new TextEncoder().encode(encodeLeaderEpochs(entries)))
   }
 }

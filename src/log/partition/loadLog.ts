@@ -1,4 +1,5 @@
 import type { CrcEngine } from '../../core/crcEngine.ts'
+import { isMirroredProducerId } from '../../core/producerId.ts'
 import { CorruptCompanionError } from '../../errors.ts'
 import type { RecordBatch } from '../../formats/recordBatch.ts'
 import type { ProducerStateManagerOptions } from '../../producers/managerOptions.ts'
@@ -8,9 +9,9 @@ import { baseOffsetOfName, logFileName } from '../fileNames.ts'
 import { InvalidIndexOffset } from './invalidIndexOffset.ts'
 import { LeaderEpochs } from './leaderEpochs.ts'
 import { tidyLeftovers } from './leftovers.ts'
-import type { CheckedLogOptions, RecoveryEvent } from './logOptions.ts'
+import type { CheckedLogOptions, CheckedSegment, RecoveryEvent } from './logOptions.ts'
 import { LogSegment } from './logSegment.ts'
-import { maxOffset, minOffset } from './offsets.ts'
+import { maxOffset } from './offsets.ts'
 import { SnapshotFiles } from './snapshotFiles.ts'
 import type { LogStorage } from './storage.ts'
 
@@ -21,9 +22,9 @@ export interface LoadRequest {
   engine: CrcEngine
   isClean: boolean
   recoveryPoint: bigint
-  /** Null: the first segment's base offset. */
-  logStartOffset: bigint | null
+  logStartOffset: bigint
   onRecovery: (event: RecoveryEvent) => void
+  onChecked: (segment: CheckedSegment) => void
 }
 
 export interface LoadedLog {
@@ -49,17 +50,23 @@ export function loadLog(request: LoadRequest): LoadedLog {
   )
   const segments = openSegments(request)
   recoverSegments(request, segments, epochs, snapshots)
+  const last = segments.at(-1)
+  if (last !== undefined && !last.isIndexedWithin())
+    recoverSegment(request, last, segments, epochs, snapshots)
   let logEndOffset = segments.at(-1)?.readNextOffset() ?? 0n
-  let logStartOffset = request.logStartOffset ?? segments[0]?.baseOffset ?? 0n
-  if (logEndOffset < logStartOffset || segments.length === 0) {
-    removeAll(segments, request)
-    segments.push(new LogSegment(storage, logStartOffset, request.options))
-    logEndOffset = logStartOffset
+  if (logEndOffset < request.logStartOffset || segments.length === 0) {
+    if (segments.length > 0) {
+      removeAll(segments, request)
+      epochs.clear()
+      snapshots.clear()
+    }
+    segments.push(new LogSegment(storage, request.logStartOffset, request.options))
+    logEndOffset = request.logStartOffset
   }
-  logStartOffset = maxOffset(logStartOffset, segments[0]!.baseOffset)
+  const logStartOffset = maxOffset(request.logStartOffset, segments[0]!.baseOffset)
   segments.at(-1)!.createIndexes()
   epochs.truncateFromEnd(logEndOffset)
-  epochs.truncateFromStart(logStartOffset)
+  epochs.truncateFromStart(request.logStartOffset)
   snapshots.removeStray(segments.map(({ baseOffset }) => baseOffset))
   const state = rebuildState(segments, snapshots, logStartOffset, logEndOffset, stateOptions)
   return { segments, logStartOffset, logEndOffset, epochs, snapshots, state }
@@ -87,9 +94,13 @@ function recoverSegments(
     const segment = segments[at]!
     const next = segments[at + 1]
     const isBehindPoint = !isClean && (next === undefined || next.baseOffset > recoveryPoint)
-    const hasIndex = names.has(logFileName(segment.baseOffset, '.index'))
-    if (!isBehindPoint && hasIndex && hasSoundTransactionIndex(segment)) continue
-    const isWhole = recoverSegment(request, segment, segments.slice(0, at), epochs, snapshots)
+    const isIndexed =
+      names.has(logFileName(segment.baseOffset, '.index')) && hasSoundTransactionIndex(segment)
+    if (!names.has(logFileName(segment.baseOffset, '.timeindex'))) segment.createIndexes()
+    if (!isBehindPoint && isIndexed) continue
+    // a broker takes snapshots at the last two segments that it knows of, and rebuilds indexes before it opens more
+    const known = isIndexed ? segments : segments.slice(0, at)
+    const isWhole = recoverSegment(request, segment, known, epochs, snapshots)
     if (!isWhole && isBehindPoint) {
       removeAll(segments.splice(at + 1), request)
       return
@@ -111,30 +122,44 @@ function hasSoundTransactionIndex(segment: LogSegment): boolean {
 function recoverSegment(
   request: LoadRequest,
   segment: LogSegment,
-  before: readonly LogSegment[],
+  others: readonly LogSegment[],
   epochs: LeaderEpochs,
   snapshots: SnapshotFiles,
 ): boolean {
   const { engine, stateOptions, onRecovery } = request
   const { baseOffset } = segment
-  const start = request.logStartOffset ?? before[0]?.baseOffset ?? baseOffset
-  const state = rebuildState(before, snapshots, minOffset(start, baseOffset), baseOffset, stateOptions)
+  const state = rebuildState(others, snapshots, request.logStartOffset, baseOffset, stateOptions)
   const size = segment.size
+  const known = state.barriers.length
+  let batches = 0
+  let mirroredBatches = 0
   try {
-    const { bytes, fault } = segment.recover(engine, (batch) => {
+    const { bytes, fault, isZero } = segment.recover(engine, (batch) => {
+      batches++
+      if (isMirroredProducerId(batch.producerId)) mirroredBatches++
       noteEpoch(epochs, batch)
       return takeBatch(state, batch)
     })
     snapshots.take(state)
+    const barriers = state.barriers.slice(known)
+    request.onChecked({ baseOffset, bytes: segment.size, batches, mirroredBatches, barriers })
     if (bytes > 0) {
-      onRecovery({ kind: 'cut', segment: baseOffset, position: size - bytes, bytes, fault: fault ?? 'size' })
+      const position = size - bytes
+      onRecovery({ kind: 'cut', segment: baseOffset, position, bytes, fault: fault ?? 'size', isZero })
     }
     return bytes === 0
   } catch (error) {
     if (!(error instanceof InvalidIndexOffset)) throw error
     segment.truncateTo(baseOffset)
     segment.finish()
-    onRecovery({ kind: 'cut', segment: baseOffset, position: 0, bytes: size, fault: 'offsets' })
+    onRecovery({
+      kind: 'cut',
+      segment: baseOffset,
+      position: 0,
+      bytes: size,
+      fault: 'offsets',
+      isZero: false,
+    })
     return false
   }
 }
@@ -179,8 +204,9 @@ export function rebuildState(
 ): ProducerStateManager {
   const state = snapshots.load(logStartOffset, logEndOffset, options)
   const lastTwo = segments.slice(-2).map(({ baseOffset }) => baseOffset)
-  for (const segment of segments) {
-    const next = segments[segments.indexOf(segment) + 1]
+  for (const [at, segment] of segments.entries()) {
+    if (segment.baseOffset >= logEndOffset) break
+    const next = segments[at + 1]
     if (next !== undefined && next.baseOffset <= state.mapEndOffset) continue
     const from = state.mapEndOffset
     if (segment.baseOffset >= from) {

@@ -105,6 +105,7 @@ export class LocalLog {
     }
     this.logStartOffset = offset
     this.epochs.truncateFromStart(offset)
+    this.#snapshots.startAt(offset)
   }
 
   flush(): void {

@@ -39,7 +39,7 @@ export class UnexpectedAppendOffsetError extends MirrorPidError {
   }
 }
 
-/** A batch above `maxMessageBytes`. */
+/** A batch above `maxMessageBytes`, or larger than a segment may be. */
 export class RecordTooLargeError extends MirrorPidError {
   readonly baseOffset: bigint
   readonly size: number
@@ -49,7 +49,7 @@ export class RecordTooLargeError extends MirrorPidError {
     super(
       'RECORD_TOO_LARGE',
       `the batch at offset ${baseOffset} has ${size} bytes, above the limit of ${limit}. Nothing was changed; write ` +
-        'smaller batches, or raise maxMessageBytes.',
+        'smaller batches, or raise maxMessageBytes and segmentBytes.',
     )
     this.baseOffset = baseOffset
     this.size = size

@@ -1,5 +1,6 @@
 import type { Core } from '../../core/core.ts'
 import { InvalidArgumentError } from '../../errors.ts'
+import type { Barrier } from '../../producers/appendResult.ts'
 import type { ProducerStateManagerOptions } from '../../producers/managerOptions.ts'
 import type { ScanFault } from './segmentScan.ts'
 
@@ -35,12 +36,35 @@ export interface PartitionLogOptions
   highWatermark?: bigint
   /** Told of all that opening changed or found. */
   onRecovery?: (event: RecoveryEvent) => void
+  /** Told of each segment that was checked batch by batch, in log order. */
+  onChecked?: (segment: CheckedSegment) => void
+}
+
+/** A segment that opening has checked: its CRCs, its indexes, what it does to the producer state. */
+export interface CheckedSegment {
+  baseOffset: bigint
+  /** Of its sound batches. */
+  bytes: number
+  batches: number
+  /** Those under mapped producer ids, which Apache Kafka up to at least 4.3 takes to have no producer. */
+  mirroredBatches: number
+  barriers: Barrier[]
 }
 
 /** What happened while a log was opened. Positions and sizes in bytes. */
 export type RecoveryEvent =
-  /** The tail of a segment was cut, or, where offsets go back in it, all of it. */
-  | { kind: 'cut'; segment: bigint; position: number; bytes: number; fault: ScanFault | 'offsets' }
+  /**
+   * The tail of a segment was cut, or, where offsets go back in it, all of it. `isZero`: it was all zeros, as in a
+   * preallocated segment, so no damage.
+   */
+  | {
+      kind: 'cut'
+      segment: bigint
+      position: number
+      bytes: number
+      fault: ScanFault | 'offsets'
+      isZero: boolean
+    }
   /** A segment behind a cut was removed. */
   | { kind: 'removed'; segment: bigint; bytes: number }
   /** A snapshot that is damaged was removed, and an older one, or none, was used. */

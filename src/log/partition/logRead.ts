@@ -50,7 +50,10 @@ export function readLog(
   }
   const limits = { log_end: logEndOffset, high_watermark: highWatermark, read_committed: lastStableOffset }
   const { records, nextOffset } = readBatches(segments, offset, limits[isolation], maxBytes)
-  const abortedTransactions = isolation === 'read_committed' ? abortedIn(segments, offset, nextOffset) : null
+  let abortedTransactions: AbortedTransactionEntry[] | null = null
+  if (isolation === 'read_committed') {
+    abortedTransactions = records.length === 0 ? [] : abortedIn(segments, offset, nextOffset)
+  }
   return { records, abortedTransactions, logStartOffset, highWatermark, lastStableOffset, logEndOffset }
 }
 

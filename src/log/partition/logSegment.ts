@@ -1,6 +1,6 @@
 import type { CrcEngine } from '../../core/crcEngine.ts'
 import { InvalidRecordError } from '../../errors.ts'
-import type { RecordBatch } from '../../formats/recordBatch.ts'
+import { NO_TIMESTAMP, type RecordBatch } from '../../formats/recordBatch.ts'
 import type { AbortedTransactionEntry } from '../../producers/transactions.ts'
 import { logFileName } from '../fileNames.ts'
 import type { IndexOptions } from './logOptions.ts'
@@ -8,7 +8,7 @@ import { SegmentOffsetIndex } from './segmentOffsetIndex.ts'
 import { type ScanFault, type ScannedBatch, scanBatches } from './segmentScan.ts'
 import { SegmentTimeIndex, type TimestampOffset } from './segmentTimeIndex.ts'
 import { SegmentTransactionIndex } from './segmentTransactionIndex.ts'
-import type { LogStorage, StoredFile } from './storage.ts'
+import { isZeroFrom, type LogStorage, type StoredFile } from './storage.ts'
 
 const MAX_RELATIVE_OFFSET = 2n ** 31n - 1n
 
@@ -115,6 +115,14 @@ export class LogSegment {
     return next
   }
 
+  /** Whether the last entries of the indexes are of offsets that the segment holds; nothing could follow others. */
+  isIndexedWithin(): boolean {
+    const next = this.readNextOffset()
+    const { count, lastOffset } = this.offsetIndex
+    const { timestamp, offset } = this.timeIndex.last
+    return (count === 0 || lastOffset < next) && (timestamp === NO_TIMESTAMP || offset < next)
+  }
+
   /**
    * Rebuilds the indexes from the batches and cuts what is behind the last good one.
    *
@@ -125,7 +133,7 @@ export class LogSegment {
   recover(
     engine: CrcEngine,
     take: (batch: RecordBatch) => readonly AbortedTransactionEntry[],
-  ): { bytes: number; fault: ScanFault | null } {
+  ): { bytes: number; fault: ScanFault | null; isZero: boolean } {
     this.offsetIndex.truncateTo(0n)
     this.timeIndex.truncateTo(0n)
     this.transactionIndex.reset()
@@ -142,10 +150,11 @@ export class LogSegment {
       valid += size
     }
     const bytes = this.size - valid
+    const isZero = isZeroFrom(this.file, valid)
     if (bytes > 0) this.file.truncate(valid)
     this.finish()
     this.#bytesSinceLastIndexEntry = 0
-    return { bytes, fault: step.value }
+    return { bytes, fault: step.value, isZero }
   }
 
   /** Cuts the batch that holds an offset, and all behind it. */
@@ -173,10 +182,10 @@ export class LogSegment {
   }
 
   remove(): void {
-    this.#storage.remove(this.#name)
-    this.offsetIndex.remove()
-    this.timeIndex.remove()
-    this.transactionIndex.remove()
+    // the segment first: what a crash leaves of its indexes is removed when the log is opened
+    for (const suffix of ['.log', '.index', '.timeindex', '.txnindex']) {
+      this.#storage.remove(logFileName(this.baseOffset, suffix))
+    }
   }
 
   #index(maxTimestamp: bigint, lastOffset: bigint, position: number, size: number): void {

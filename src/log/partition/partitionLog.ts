@@ -55,7 +55,7 @@ export class PartitionLog implements LogOffsets {
   }
 
   private constructor(storage: LogStorage, options: PartitionLogOptions) {
-    const { core = jsCore(), shutdown = 'unclean', onRecovery = () => {} } = options
+    const { core = jsCore(), shutdown = 'unclean', onRecovery = () => {}, onChecked = () => {} } = options
     const recoveryPoint = requireOffset('recoveryPoint', options.recoveryPoint ?? 0n)
     this.#options = checkLogOptions(options)
     // the log start offset is the log's own to keep
@@ -70,9 +70,9 @@ export class PartitionLog implements LogOffsets {
       engine: engineOf(core),
       isClean,
       recoveryPoint,
-      logStartOffset:
-        options.logStartOffset === undefined ? null : requireOffset('logStartOffset', options.logStartOffset),
+      logStartOffset: requireOffset('logStartOffset', options.logStartOffset ?? 0n),
       onRecovery,
+      onChecked,
     })
     this.#state = loaded.state
     this.#local = new LocalLog(storage, this.#options, loaded, isClean ? loaded.logEndOffset : recoveryPoint)
@@ -151,7 +151,7 @@ export class PartitionLog implements LogOffsets {
     const { bytes, batches } = checkRecords(this.#core, bytesOf(records, 'records'), origin, {
       logEndOffset: this.logEndOffset,
       leaderEpoch: leaderEpochOf(origin, options, this.#local.epochs.latestEpoch),
-      maxMessageBytes: this.#options.maxMessageBytes,
+      maxBatchBytes: Math.min(this.#options.maxMessageBytes, this.#options.segmentBytes),
     })
     const [first] = batches
     const last = batches.at(-1)
@@ -182,6 +182,12 @@ export class PartitionLog implements LogOffsets {
     return readLog(this, this.#local.segments, requireOffset('offset', offset), options)
   }
 
+  /** This replica leads from here on: followers learn by it where older epochs ended. */
+  beginLeaderEpoch(epoch: number): void {
+    this.#requireUsable()
+    this.#changing(() => this.#local.epochs.assign(epoch, this.logEndOffset))
+  }
+
   /** Raises the high watermark, as far as the log goes; one that is lower is ignored. */
   updateHighWatermark(offset: bigint): void {
     requireOffset('highWatermark', offset)
@@ -204,7 +210,11 @@ export class PartitionLog implements LogOffsets {
    */
   truncateTo(offset: bigint): boolean {
     this.#requireUsable()
-    if (requireOffset('offset', offset) >= this.logEndOffset) return false
+    if (requireOffset('offset', offset) >= this.logEndOffset) {
+      // a leader that wrote nothing in its epoch has an entry there, which the next leader's may not meet
+      this.#changing(() => this.#local.epochs.truncateFromEnd(this.logEndOffset))
+      return false
+    }
     if (offset < this.#local.segments[0]!.baseOffset) {
       this.truncateFullyAndStartAt(offset)
       return true
@@ -218,7 +228,8 @@ export class PartitionLog implements LogOffsets {
   }
 
   /**
-   * Drops all from the first open transaction on: what the last stable offset is once the log is replicated.
+   * Drops all from the first record of the first open transaction on: the last stable offset, once the log is replicated.
+   * A cut that takes the marker of an earlier transaction opens that again.
    *
    * @returns where the log ends now
    */

@@ -18,6 +18,14 @@ export class SegmentOffsetIndex {
     this.#file = new IndexFile(storage, logFileName(baseOffset, '.index'), ENTRY_SIZE)
     this.#baseOffset = baseOffset
     this.#maxEntries = Math.floor(maxIndexBytes / ENTRY_SIZE)
+    this.#file.keepWhile((view, at, previous) => {
+      if (view.getInt32(at) < 0 || view.getInt32(at + 4) < 0) return false
+      return previous === null || view.getInt32(at) > view.getInt32(previous)
+    })
+  }
+
+  get count(): number {
+    return this.#file.count
   }
 
   get isFull(): boolean {
@@ -56,10 +64,6 @@ export class SegmentOffsetIndex {
 
   flush(): void {
     this.#file.flush()
-  }
-
-  remove(): void {
-    this.#file.remove()
   }
 
   #countUpTo(offset: bigint): number {

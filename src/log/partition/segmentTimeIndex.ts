@@ -26,6 +26,13 @@ export class SegmentTimeIndex {
     this.#file = new IndexFile(storage, logFileName(baseOffset, '.timeindex'), ENTRY_SIZE)
     this.#baseOffset = baseOffset
     this.#maxEntries = Math.floor(maxIndexBytes / ENTRY_SIZE)
+    this.#file.keepWhile((view, at, previous) => {
+      const relative = view.getInt32(at + OFFSET_AT)
+      if (previous === null) return relative >= 0
+      return (
+        relative >= view.getInt32(previous + OFFSET_AT) && view.getBigInt64(at) > view.getBigInt64(previous)
+      )
+    })
   }
 
   /** One entry is kept free for the end of the segment. */
@@ -68,9 +75,5 @@ export class SegmentTimeIndex {
 
   flush(): void {
     this.#file.flush()
-  }
-
-  remove(): void {
-    this.#file.remove()
   }
 }

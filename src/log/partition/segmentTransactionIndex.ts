@@ -74,10 +74,6 @@ export class SegmentTransactionIndex {
     this.#file?.flush()
   }
 
-  remove(): void {
-    this.#storage.remove(this.#name)
-  }
-
   #truncate(count: number): void {
     this.#load().length = count
     this.#file ??= this.#storage.open(this.#name)

@@ -75,6 +75,11 @@ export class SnapshotFiles {
     this.#offsets = this.#offsets.filter((held) => held !== offset)
   }
 
+  /** The log begins at an offset now. */
+  startAt(logStartOffset: bigint): void {
+    this.#lastOffset = this.#offsets.at(-1) ?? logStartOffset
+  }
+
   /** Removes all: the log begins anew. */
   clear(): void {
     for (const offset of this.#offsets) this.remove(offset)

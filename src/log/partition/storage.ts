@@ -30,6 +30,19 @@ export interface StoredFile {
   flush(): void
 }
 
+const PIECE = 65_536
+
+/** Whether nothing but zeros follows a position, as at the end of a preallocated file. */
+export function isZeroFrom(file: StoredFile, position: number): boolean {
+  const piece = new Uint8Array(Math.min(PIECE, Math.max(0, file.size - position)))
+  for (let at = position; at < file.size; ) {
+    const length = file.readInto(piece, at)
+    if (length === 0 || piece.subarray(0, length).some((byte) => byte !== 0)) return false
+    at += length
+  }
+  return true
+}
+
 /** The bytes of a part of a file; fewer than asked for where the file ends before. */
 export function readPart(file: StoredFile, position: number, length: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(Math.max(0, Math.min(length, file.size - position)))

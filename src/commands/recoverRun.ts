@@ -1,0 +1,149 @@
+import { MirrorPidError } from '../errors.ts'
+import { logFileName } from '../log/fileNames.ts'
+import { type Cut, type RecoverPartitionReport, recoverPartition } from '../node/recoverPartition.ts'
+import {
+  count,
+  describeFailure,
+  EXIT_FINDINGS,
+  EXIT_FINE,
+  exitStatusOf,
+  formatBytes,
+  writeError,
+  writeJson,
+  writeLine,
+  writeWarning,
+} from './output.ts'
+import type { RecoverFlags } from './recover.ts'
+
+/** What keeps a broker from starting is in the log, so it is a finding. */
+const BROKER_STOPPERS: readonly string[] = ['INVALID_TXN_STATE', 'INVALID_RECORD', 'CORRUPT_CHECKPOINT']
+
+export async function runRecover(directory: string, flags: RecoverFlags): Promise<void> {
+  const { json, quiet, ...options } = flags
+  const onProgress = json || quiet || !process.stderr.isTTY ? () => {} : showProgress
+  try {
+    const report = await recoverPartition(directory, { ...options, onProgress })
+    if (json) writeJson({ ...report, errors: [] })
+    else await printReport(report, quiet ?? false)
+    for (const warning of warningsOf(report, flags)) writeWarning(warning)
+    process.exitCode = isDamaged(report) ? EXIT_FINDINGS : EXIT_FINE
+  } catch (error) {
+    if (!MirrorPidError.is(error)) throw error
+    const isStopper = BROKER_STOPPERS.includes(error.code)
+    if (json) writeJson({ directory, errors: [error] })
+    writeError(`${isStopper ? 'no broker starts on this log: ' : ''}${describeFailure(error)}`)
+    process.exitCode = isStopper ? EXIT_FINDINGS : exitStatusOf([error])
+  }
+}
+
+/** The work goes on without a pause, in which no bar could be drawn. */
+function showProgress(bytes: number, size: number): void {
+  const line = `recovering: ${formatBytes(bytes)} of ${formatBytes(size)}`
+  process.stderr.write(`\r${line}${bytes < size ? '' : `\r${' '.repeat(line.length)}\r`}`)
+}
+
+function isDamaged({ cut, removedSegments }: RecoverPartitionReport): boolean {
+  return removedSegments.length > 0 || cut.some(({ isZero }) => !isZero)
+}
+
+async function printReport(report: RecoverPartitionReport, isQuiet: boolean): Promise<void> {
+  const { directory, written, producers, openTransactions, abortedTransactions, barriers } = report
+  const [was, were] = written ? ['was', 'were'] : ['would be', 'would be']
+  for (const cut of report.cut)
+    if (!isQuiet || !cut.isZero) writeLine(`${directory}: ${describeCut(cut, was)}`)
+  for (const { segment, bytes } of report.removedSegments) {
+    writeLine(`${directory}: ${logFileName(segment, '.log')}, ${formatBytes(bytes)}, ${was} removed`)
+  }
+  if (isQuiet) return
+  for (const name of report.leftovers) writeLine(`${directory}: ${name}, a leftover, ${was} moved or removed`)
+  const size = `${formatBytes(report.bytes)} in ${count(report.batches, 'batch', 'batches')}`
+  writeLine(`${directory}: ${count(report.segments, 'segment', 'segments')}, ${size}`)
+  writeLine(`  log start offset    ${report.logStartOffset}`)
+  writeLine(`  log end offset      ${report.logEndOffset}`)
+  writeLine(`  last stable offset  ${report.lastStableOffset}, with all of the log replicated`)
+  writeLine(`${count(producers.length, 'producer', 'producers')}${producers.length === 0 ? '' : ':'}`)
+  if (producers.length > 0) writeLine(await tableOf(report))
+  writeLine(`${count(openTransactions.length, 'open transaction', 'open transactions')}`)
+  for (const { producerId, sourceProducerId, epoch, firstOffset } of openTransactions) {
+    const source = sourceProducerId === null ? '' : ` (${sourceProducerId} at its source)`
+    writeLine(`  producer ${producerId}${source}, epoch ${epoch}, since offset ${firstOffset}`)
+  }
+  writeLine(`${count(abortedTransactions.length, 'aborted transaction', 'aborted transactions')}`)
+  writeLine(`${count(barriers.length, 'barrier', 'barriers')}`)
+  for (const { offset, sourceClusterId, applied, expired } of barriers) {
+    const effect = applied
+      ? `expired ${count(expired.producers, 'producer', 'producers')}, ended ${count(expired.transactions, 'transaction', 'transactions')}`
+      : 'not applied'
+    writeLine(`  offset ${offset}, source cluster ${sourceClusterId ?? 'not named'}: ${effect}`)
+  }
+  writeLine(written ? `the files ${were} recovered` : 'nothing was changed')
+}
+
+function describeCut({ segment, position, bytes, fault, isZero }: Cut, was: string): string {
+  const name = logFileName(segment, '.log')
+  const what = isZero ? `${bytes} trailing zero bytes, as in a preallocated segment,` : `${bytes} bytes`
+  const why = {
+    incomplete: 'the last batch is incomplete',
+    size: 'a batch has an impossible size',
+    magic: 'a batch has an unknown magic',
+    crc: 'the CRC of a batch does not match',
+    offsets: 'offsets go back in it',
+  }[fault]
+  return `${name}: ${what} ${was} cut at position ${position}${isZero ? '' : `: ${why}`}`
+}
+
+function* warningsOf(
+  { mirroredBatches, barriers, producerWarnings, directory }: RecoverPartitionReport,
+  { producerIdTest }: RecoverFlags,
+): Generator<string> {
+  if (mirroredBatches > 0) {
+    const seen =
+      producerIdTest === 'stock'
+        ? 'They are left out here.'
+        : 'What is printed here is not what it would know.'
+    yield `${directory}: ${count(mirroredBatches, 'batch is', 'batches are')} under mapped producer ids. Apache Kafka up to at ` +
+      'least 4.3 takes them to have no producer: it keeps no state for them, does not hold the last stable offset back, and its ' +
+      `readers of committed records see aborted ones. ${seen} Unmap the log ("mirrorpid rewrite --unmap") before it serves it.`
+  }
+  if (mirroredBatches === 0 && barriers.length > 0) {
+    yield `${directory}: Apache Kafka up to at least 4.3 does not know MIRROR_PID_RESET, and ignores it.`
+  }
+  for (const { kind, producerId, offset, found, current } of producerWarnings) {
+    const what = {
+      'producer-epoch': `epoch ${found} behind ${current}: two producers may share the id, see "mirrorpid audit"`,
+      'coordinator-epoch': `a marker of coordinator epoch ${found} behind ${current}`,
+      'control-type': `a control record of type ${found}, on which Apache Kafka does not start`,
+    }[kind]
+    yield `${directory}: offset ${offset}, producer ${producerId}: ${what}`
+  }
+}
+
+async function tableOf({ producers }: RecoverPartitionReport): Promise<string> {
+  const { Table } = await import('console-table-printer')
+  const names = [
+    'producer',
+    'at source',
+    'epoch',
+    'last sequence',
+    'last offset',
+    'transaction since',
+    'coordinator epoch',
+  ]
+  const table = new Table({
+    shouldDisableColors: true,
+    columns: names.map((name) => ({ name, alignment: 'right' })),
+  })
+  for (const producer of producers) {
+    const { producerId, sourceProducerId, epoch, lastSequence, lastOffset, currentTxnFirstOffset } = producer
+    table.addRow({
+      producer: `${producerId}`,
+      'at source': sourceProducerId === null ? '' : `${sourceProducerId}`,
+      epoch,
+      'last sequence': lastSequence < 0 ? '' : lastSequence,
+      'last offset': lastOffset < 0n ? '' : `${lastOffset}`,
+      'transaction since': currentTxnFirstOffset === null ? '' : `${currentTxnFirstOffset}`,
+      'coordinator epoch': producer.coordinatorEpoch < 0 ? '' : producer.coordinatorEpoch,
+    })
+  }
+  return table.render()
+}

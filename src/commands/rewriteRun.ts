@@ -1,0 +1,112 @@
+import type { Command } from 'commander'
+import type { Direction } from '../core/core.ts'
+import { MirrorPidError } from '../errors.ts'
+import type { BatchSums } from '../log/counts.ts'
+import { failedRewrite, type RewriteResult, rewritePaths } from '../node/rewritePaths.ts'
+import { interruptible } from './interrupts.ts'
+import {
+  count,
+  describeFailure,
+  describeIncomplete,
+  describeZeros,
+  exitStatusOf,
+  formatBytes,
+  warnOfLeftOut,
+  writeError,
+  writeJson,
+  writeLine,
+  writeWarning,
+} from './output.ts'
+import { startProgress } from './progress.ts'
+import type { RewriteFlags } from './rewrite.ts'
+
+const STOCK_KAFKA =
+  'note: brokers and consumers of Apache Kafka up to at least 4.3 take a mapped id for no producer at all: they keep ' +
+  'no state for it, do not hold the last stable offset back for its transactions, and hand its aborted records to ' +
+  'read_committed consumers. Restore the ids (--unmap) before such brokers or consumers use this log.'
+
+export async function runRewrite(paths: string[], flags: RewriteFlags, command: Command): Promise<void> {
+  const { out, inPlace, resume, crc, json, quiet, jobs = 'auto' } = flags
+  if (resume && !inPlace) command.error("error: option '--resume' goes with '--in-place'")
+  if (out === undefined && inPlace === undefined) {
+    command.error("error: one of '--out <dir>' and '--in-place' is needed: where should the result go?")
+  }
+  if (out === '') command.error("error: option '--out <dir>' needs the name of a directory")
+  const direction: Direction = flags.unmap ? 'unmap' : 'map'
+  const target = out === undefined ? { inPlace: true } : { outDirectory: out }
+  // a resumed run goes on in the mode of the one that was killed
+  const mode = resume ? { resume } : { crc, direction }
+  const bars = await startProgress(!json && !quiet)
+  let result: RewriteResult
+  try {
+    result = await interruptible((signal) =>
+      rewritePaths(paths, { ...target, ...mode, jobs, signal, onProgress: bars.show }),
+    )
+  } catch (error) {
+    if (!json || !MirrorPidError.is(error)) throw error
+    result = failedRewrite(error)
+  } finally {
+    bars.stop()
+  }
+  if (json) writeJson(result)
+  else if (!quiet) printResult(result, resume ? null : direction, out)
+  warn(result, direction, quiet ?? false)
+  for (const error of result.errors) writeError(describeFailure(error))
+  if (inPlace && result.errors.length > 0 && result.files.some((file) => file.rewritten > 0)) {
+    writeError('note: what was rewritten stays; a second run does the rest, and changes nothing twice')
+  }
+  process.exitCode = exitStatusOf(result.errors)
+}
+
+function printResult(result: RewriteResult, direction: Direction | null, out: string | undefined): void {
+  for (const path of result.resumed) writeLine(`${path}: finished what an interrupted rewrite had begun`)
+  if (direction === null && result.resumed.length === 0 && result.errors.length === 0) {
+    writeLine('nothing to resume: no rewrite in place was interrupted here')
+    return
+  }
+  for (const file of result.files) writeLine(`${file.path}: ${describeCounts(file, direction)}`)
+  for (const { path, entries, rewritten } of result.companions) {
+    writeLine(`${path}: ${count(entries, 'entry', 'entries')}, ${rewritten} ${pastOf(direction)}`)
+  }
+  const { files, bytes, seconds } = result.totals
+  const parts = [`${count(files, 'segment', 'segments')} (${formatBytes(bytes)}) in ${seconds.toFixed(1)} s`]
+  if (result.companions.length > 0) {
+    parts.push(count(result.companions.length, 'companion file', 'companion files'))
+  }
+  if (result.copied > 0) parts.push(`${count(result.copied, 'other file', 'other files')} copied`)
+  const where = out === undefined ? 'in place' : `to ${out}`
+  writeLine(`total: ${parts.join(', ')}, ${where}: ${describeCounts(result.totals, direction)}`)
+}
+
+function describeCounts(counts: BatchSums, direction: Direction | null): string {
+  const { batches, rewritten, alreadyMapped, withoutProducer, control, legacy } = counts
+  const parts = [`${rewritten} ${pastOf(direction)}`]
+  if (alreadyMapped > 0) parts.push(`${alreadyMapped} ${alreadyOf(direction)} already`)
+  if (withoutProducer > 0) parts.push(`${withoutProducer} without producer`)
+  if (legacy > 0) parts.push(`${legacy} of magic 0 or 1`)
+  const among = control === 0 ? '' : ` (${control} of all are control batches)`
+  return `${count(batches, 'batch', 'batches')}: ${parts.join(', ')}${among}`
+}
+
+/** Null for a run that went on in the direction of another. */
+function pastOf(direction: Direction | null): string {
+  if (direction === null) return 'rewritten'
+  return direction === 'map' ? 'mapped' : 'restored'
+}
+
+function alreadyOf(direction: Direction | null): string {
+  if (direction === null) return 'so'
+  return direction === 'map' ? 'mapped' : 'native'
+}
+
+function warn(result: RewriteResult, direction: Direction, isQuiet: boolean): void {
+  for (const { path, incomplete, trailing } of result.files) {
+    if (incomplete !== null) writeWarning(`${path}: ${describeIncomplete(incomplete)}; kept as it is`)
+    if (trailing.kind === 'zeros' && !isQuiet) {
+      writeError(`note: ${path}: ${describeZeros(trailing)}; kept as they are`)
+    }
+  }
+  warnOfLeftOut(result)
+  const isChanged = result.totals.rewritten > 0 || result.companions.some((file) => file.rewritten > 0)
+  if (direction === 'map' && isChanged && !isQuiet) writeError(STOCK_KAFKA)
+}

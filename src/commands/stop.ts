@@ -1,0 +1,88 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { OpenTransactionsMode } from '../mirroring/mirrorState.ts'
+
+/** The options as commander gives them. */
+export interface StopFlags {
+  clusterId: string
+  sourceClusterId: string
+  openTransactions?: OpenTransactionsMode
+  leaderEpoch?: number
+  dryRun?: true
+  json?: true
+  quiet?: true
+}
+
+const HELP = `
+The failover of one mirrored partition, on its files. In this order, each step safe to repeat:
+  1. The mirror's state is noted in DIR/mirror-state.json, which brokers leave alone. A directory without one is taken to
+     mirror the source cluster that is named; one that mirrors another source is refused.
+  2. Open transactions, mirrored and local ones, are settled:
+       abort      (default) an ABORT marker ends each; no committed record is lost
+       truncate   the log is cut at the first record of the first of them, committed records behind it included
+  3. The barrier, a MIRROR_PID_RESET record, is appended. From it on no mirrored producer id is known, on this replica and
+     all that read the log.
+  4. Indexes, the transaction index and a producer snapshot at the log end are written, as a clean shutdown does.
+  5. The state becomes STOPPED. Run again, the command changes nothing, and says where the barrier is.
+
+Stop the brokers first. A run that was killed must be run again before a broker starts: until then the end of the log may
+be half written. A log with damaged records is refused, since opening it would cut it there.
+
+Replicas: run it on the copy that will lead, which must hold all that was acknowledged, so on that of the last leader. The
+other replicas fetch what was appended. With "truncate", what is written gets a new leader epoch, by which they cut what the
+leader has cut; a controller that gives the same epoch to another replica defeats that, and this command knows no
+controller. When in doubt, remove the partition's directory from the other brokers while they are down; they fetch it anew.
+--leader-epoch sets the epoch, such as the one after the controller's last.
+
+The checkpoints of the log directory are not changed. A broker takes the lesser of its recovery point and the log's end, and
+of its high watermark and the log's end; a high watermark below the barrier rises once the in-sync replicas have it.
+
+Apache Kafka up to at least 4.3 does not know MIRROR_PID_RESET and does not see mapped ids: to it the barrier is a control
+batch that does nothing.
+
+The two offsets that it prints are for a failback, in which the old source mirrors this cluster:
+  mirrored end offset    the first offset that the source has not written. Cut the old source's log to it.
+  last mirrored offset   the barrier's, which the draft of Cluster Mirroring keeps. The ABORT markers of the stop are below
+                         it: cut to it, the old source would keep its own records where this log has them.
+
+Examples:
+  $ mirrorpid stop /kafka/orders-0 --cluster-id B --source-cluster-id A --dry-run
+  $ mirrorpid stop /kafka/orders-0 --cluster-id B --source-cluster-id A
+  $ mirrorpid stop /kafka/orders-0 --cluster-id B --source-cluster-id A --open-transactions truncate --leader-epoch 12`
+
+export function addStopCommand(program: Command): void {
+  program
+    .command('stop')
+    .summary('fail over one partition directory')
+    .description(
+      'Ends the mirroring of a partition: settles open transactions, writes the barrier, expires mirrored producers.',
+    )
+    .argument('<dir>', 'a partition directory')
+    .requiredOption('--cluster-id <id>', 'this cluster', clusterId)
+    .requiredOption('--source-cluster-id <id>', 'the cluster that is mirrored', clusterId)
+    .addOption(
+      new Option('--open-transactions <mode>', 'truncate or abort (the default), see below').choices([
+        'truncate',
+        'abort',
+      ]),
+    )
+    .option('--leader-epoch <n>', 'the leader epoch of what is written', leaderEpoch)
+    .option('--dry-run', 'change nothing; tell what would be done')
+    .option('--json', 'print one JSON document; 64-bit numbers as decimal strings')
+    .option('--quiet', 'print only errors and warnings')
+    .addHelpText('after', HELP)
+    .action(async (directory: string, flags: StopFlags) => {
+      const { runStop } = await import('./stopRun.ts')
+      await runStop(directory, flags)
+    })
+}
+
+function clusterId(text: string): string {
+  if (text !== '') return text
+  throw new InvalidArgumentError('it must be the id of a cluster')
+}
+
+function leaderEpoch(text: string): number {
+  const number = Number(text)
+  if (/^\d+$/.test(text) && number <= 2147483647) return number
+  throw new InvalidArgumentError('it must be a whole number from 0 to 2147483647')
+}

@@ -1,0 +1,76 @@
+import { MirrorPidError } from '../errors.ts'
+import type { SettledTransaction } from '../mirroring/stopLog.ts'
+import { type StopPartitionOptions, type StopPartitionReport, stopPartition } from '../node/stopPartition.ts'
+import {
+  count,
+  describeFailure,
+  EXIT_FINE,
+  exitStatusOf,
+  writeError,
+  writeJson,
+  writeLine,
+  writeWarning,
+} from './output.ts'
+import type { StopFlags } from './stop.ts'
+
+export async function runStop(directory: string, flags: StopFlags): Promise<void> {
+  const { json, quiet, ...options } = flags
+  try {
+    const report = await stopPartition(directory, options satisfies StopPartitionOptions)
+    if (json) writeJson({ ...report, errors: [] })
+    else if (!quiet) for (const line of describe(report)) writeLine(line)
+    for (const warning of report.warnings) writeWarning(warning)
+    process.exitCode = EXIT_FINE
+  } catch (error) {
+    if (!MirrorPidError.is(error)) throw error
+    if (json) writeJson({ directory, errors: [error] })
+    writeError(describeFailure(error))
+    process.exitCode = exitStatusOf([error])
+  }
+}
+
+function* describe(report: StopPartitionReport): Generator<string> {
+  const { directory, sourceClusterId, lastMirroredOffset, mirroredEndOffset, alreadyStopped, dryRun } = report
+  if (alreadyStopped) {
+    yield `${directory}: already stopped at offset ${lastMirroredOffset}; nothing was changed`
+  } else {
+    yield `${directory}: ${dryRun ? 'would be stopped' : 'stopped'}; it mirrored ${sourceClusterId}`
+    yield* describeSettled(report)
+    yield `  barrier (MIRROR_PID_RESET) at offset ${lastMirroredOffset}, leader epoch ${report.leaderEpoch}; log end offset ${report.logEndOffset}`
+    if (report.expiredProducers !== null) {
+      yield `  ${count(report.expiredProducers, 'mirrored producer', 'mirrored producers')} expired`
+    }
+  }
+  yield `  mirrored end offset ${mirroredEndOffset}: what ${sourceClusterId} has from there on, this log has not`
+  yield `  last mirrored offset ${lastMirroredOffset}: the barrier's`
+  if (dryRun) {
+    yield 'nothing was changed'
+    return
+  }
+  yield 'Next:'
+  yield '  - the other replicas: start this broker as the leader; where the log was cut, see "mirrorpid stop --help" first'
+  yield `  - a failback: cut the log of ${sourceClusterId} to the mirrored end offset ${mirroredEndOffset}, then mirror this cluster from there`
+}
+
+function* describeSettled({
+  settled,
+  openTransactions,
+  truncatedOffsets,
+  mirroredEndOffset,
+}: StopPartitionReport): Generator<string> {
+  if (settled.length === 0) yield '  no transaction was open'
+  else
+    yield `  ${count(settled.length, 'open transaction', 'open transactions')} ${openTransactions === 'truncate' ? 'cut off' : 'aborted'}:`
+  for (const transaction of settled) yield `    ${describeTransaction(transaction)}`
+  if (truncatedOffsets > 0n) yield `  ${truncatedOffsets} offsets cut off, from ${mirroredEndOffset} on`
+}
+
+function describeTransaction({
+  producerId,
+  sourceProducerId,
+  producerEpoch,
+  firstOffset,
+}: SettledTransaction): string {
+  const source = sourceProducerId === null ? 'local' : `${sourceProducerId} in the source`
+  return `producer ${producerId} (${source}), epoch ${producerEpoch}, from offset ${firstOffset} on`
+}

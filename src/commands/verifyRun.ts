@@ -1,0 +1,70 @@
+import { describeCorruptBatch, MirrorPidError } from '../errors.ts'
+import type { SegmentVerification } from '../node/segmentPasses.ts'
+import { failedVerification, type VerifyResult, verifyPaths } from '../node/verifyPaths.ts'
+import { interruptible } from './interrupts.ts'
+import {
+  count,
+  describeFailure,
+  describeIncomplete,
+  describeZeros,
+  EXIT_FINDINGS,
+  EXIT_FINE,
+  exitStatusOf,
+  formatBytes,
+  warnOfLeftOut,
+  writeError,
+  writeJson,
+  writeLine,
+} from './output.ts'
+import { startProgress } from './progress.ts'
+import type { VerifyFlags } from './verify.ts'
+
+export async function runVerify(paths: string[], flags: VerifyFlags): Promise<void> {
+  const { json, quiet, jobs = 'auto' } = flags
+  const bars = await startProgress(!json && !quiet)
+  let result: VerifyResult
+  try {
+    result = await interruptible((signal) => verifyPaths(paths, { jobs, signal, onProgress: bars.show }))
+  } catch (error) {
+    if (!json || !MirrorPidError.is(error)) throw error
+    result = failedVerification(error)
+  } finally {
+    bars.stop()
+  }
+  if (json) writeJson(result)
+  else printResult(result, quiet ?? false)
+  warnOfLeftOut(result)
+  for (const error of result.errors) writeError(describeFailure(error))
+  process.exitCode = exitStatus(result)
+}
+
+function exitStatus({ files, errors }: VerifyResult): number {
+  const hasFindings = files.some((file) => file.corrupt.length > 0 || file.incomplete !== null)
+  return exitStatusOf(errors) || (hasFindings ? EXIT_FINDINGS : EXIT_FINE)
+}
+
+function printResult({ files, totals }: VerifyResult, isQuiet: boolean): void {
+  for (const file of files) {
+    for (const finding of findingsOf(file)) writeLine(`${file.path}: ${finding}`)
+    if (isQuiet) continue
+    const { path, batches, trailing } = file
+    if (trailing.kind === 'zeros') writeLine(`${path}: ${describeZeros(trailing)}`)
+    writeLine(`${path}: ${count(batches, 'batch', 'batches')}, ${describeFindings(file)}`)
+  }
+  if (isQuiet) return
+  const findings = files.reduce((sum, file) => sum + findingsOf(file).length, 0)
+  const size = `${formatBytes(totals.validBytes)} in ${count(totals.batches, 'batch', 'batches')}`
+  writeLine(
+    `${count(totals.files, 'segment', 'segments')}, ${size}: ${count(findings, 'finding', 'findings')}`,
+  )
+}
+
+function findingsOf({ corrupt, incomplete }: SegmentVerification): string[] {
+  const findings = corrupt.map(describeCorruptBatch)
+  return incomplete === null ? findings : [...findings, describeIncomplete(incomplete)]
+}
+
+function describeFindings(file: SegmentVerification): string {
+  const { length } = findingsOf(file)
+  return length === 0 ? 'fine' : count(length, 'finding', 'findings')
+}

@@ -1,0 +1,10 @@
+/** What takes the batches of a log from a stream of its files. */
+export interface BatchTaker {
+  /**
+   * The batch at `position` of `view`, of the size and magic that framing has found. Of one too large for memory the view
+   * holds the header alone.
+   */
+  framed(view: DataView, position: number, size: number, magic: number): void
+  /** A batch that cannot be trusted, or a part that cannot be read, stands next. */
+  damaged(): void
+}

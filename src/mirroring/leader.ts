@@ -1,0 +1,38 @@
+import type { LogAppendResult } from '../log/partition/logAppend.ts'
+import type { PartitionLog } from '../log/partition/partitionLog.ts'
+import type { AppendOrigin } from '../producers/appendOrigin.ts'
+import type { AppendOptions } from '../producers/appendResult.ts'
+
+/** The replica of a partition that takes what is written to it. */
+export interface Leader {
+  /** The leader's log; another one after a change of leaders. */
+  readonly log: PartitionLog
+  readonly leaderEpoch: number
+  append(records: Uint8Array, origin: AppendOrigin, options?: AppendOptions): LogAppendResult
+  /** Cuts the log; replicas that have more follow, which takes another leader epoch. */
+  truncateTo(offset: bigint): void
+}
+
+/** The leader of a partition that has no other replica: what is appended is replicated. */
+export class SoleReplica implements Leader {
+  readonly log: PartitionLog
+  readonly leaderEpoch: number
+
+  /** @param leaderEpoch default: the latest in the log, or 0 */
+  constructor(log: PartitionLog, leaderEpoch: number | null = null) {
+    this.log = log
+    this.leaderEpoch = leaderEpoch ?? log.leaderEpochs.at(-1)?.epoch ?? 0
+    log.updateHighWatermark(log.logEndOffset)
+  }
+
+  append(records: Uint8Array, origin: AppendOrigin, options: AppendOptions = {}): LogAppendResult {
+    const result = this.log.append(records, origin, { ...options, leaderEpoch: this.leaderEpoch })
+    this.log.updateHighWatermark(this.log.logEndOffset)
+    return result
+  }
+
+  truncateTo(offset: bigint): void {
+    this.log.truncateTo(offset)
+    this.log.updateHighWatermark(this.log.logEndOffset)
+  }
+}

@@ -1,0 +1,277 @@
+import { bytesOf } from '../bytes/view.ts'
+import type { Core } from '../core/core.ts'
+import { jsCore } from '../core/jsCore.ts'
+import { InvalidArgumentError } from '../errors.ts'
+import { decodeControlRecord } from '../formats/controlRecord.ts'
+import { encodeMirrorPidReset } from '../formats/mirrorPidReset.ts'
+import { recordBatches } from '../formats/recordBatches.ts'
+import type { LogAppendResult } from '../log/partition/logAppend.ts'
+import { minOffset } from '../log/partition/offsets.ts'
+import type { PartitionLog } from '../log/partition/partitionLog.ts'
+import type { AppendOptions } from '../producers/appendResult.ts'
+import { requireOffset } from '../producers/managerOptions.ts'
+import type { Leader } from './leader.ts'
+import { AppendRefusedError, SourceClusterMismatchError } from './mirrorErrors.ts'
+import {
+  checkMode,
+  checkTransition,
+  isWritable,
+  type MirrorState,
+  type MirrorStateName,
+  type OpenTransactionsMode,
+} from './mirrorState.ts'
+import type { MirrorStateStore } from './mirrorStateFile.ts'
+import { settleTransactions } from './settleTransactions.ts'
+
+export interface MirrorPartitionOptions {
+  /** Maps the producer ids. Default: the plain TypeScript core; a core of `loadCore()` is faster. */
+  core?: Core
+  /** How ids are mapped: default `map`; `none` stores them as they are, as the later drafts do. */
+  producerIds?: 'map' | 'none'
+  /** Milliseconds since the epoch, for the records that a stop writes. Default: the clock. */
+  now?: () => bigint
+}
+
+export interface PrepareRequest {
+  /** The cluster that is to be mirrored. */
+  sourceClusterId: string
+  /** What of this log the source has too ends here; the rest is dropped. Default: nothing is. */
+  truncateTo?: bigint
+}
+
+export interface StopRequest {
+  /** Must be the mirror's source; default: not checked. */
+  sourceClusterId?: string
+  /** Default `abort`. A stop that is under way keeps the one that it began with. */
+  openTransactions?: OpenTransactionsMode
+}
+
+/**
+ * A partition that mirrors one of another cluster: what may be written to it and when, and the failover. Its state is
+ * saved before each step that it permits, so that after a crash the same call goes on where the last one stopped.
+ *
+ * @see KIP-1279 (Cluster Mirroring)
+ * @example
+ * const mirror = new MirrorPartition(new SoleReplica(log), mirrorStateFile(storage))
+ * mirror.prepare({ sourceClusterId: 'A' })
+ * mirror.start()
+ * mirror.mirror(fetched)
+ * mirror.stop({ openTransactions: 'abort' }) // 'STOPPED': local producers may write
+ */
+export class MirrorPartition {
+  readonly #leader: Leader
+  readonly #store: MirrorStateStore
+  readonly #core: Core
+  readonly #isMapped: boolean
+  readonly #now: () => bigint
+  #state: MirrorState | null
+
+  /** @throws CorruptMirrorStateError */
+  constructor(leader: Leader, store: MirrorStateStore, options: MirrorPartitionOptions = {}) {
+    const { core = jsCore(), producerIds = 'map', now = () => BigInt(Date.now()) } = options
+    if (producerIds !== 'map' && producerIds !== 'none') {
+      throw new InvalidArgumentError(`producerIds must be "map" or "none"; got ${String(producerIds)}`)
+    }
+    this.#leader = leader
+    this.#store = store
+    this.#core = core
+    this.#isMapped = producerIds === 'map'
+    this.#now = now
+    this.#state = store.load()
+  }
+
+  /** The leader's log. */
+  get log(): PartitionLog {
+    return this.#leader.log
+  }
+
+  /** Null for a partition that was never mirrored: it is like any other. */
+  get state(): MirrorStateName | null {
+    return this.#state?.state ?? null
+  }
+
+  get sourceClusterId(): string | null {
+    return this.#state?.sourceClusterId ?? null
+  }
+
+  /** Offset of the barrier of the last stop; null before there was one. */
+  get lastMirroredOffset(): bigint | null {
+    return this.#state?.lastMirroredOffset ?? null
+  }
+
+  /**
+   * First offset that this cluster wrote itself when it stopped: that of the barrier, or of the ABORT markers before it.
+   * In a failback the old source is cut to it: what it has from there on, this log has not.
+   */
+  get mirroredEndOffset(): bigint | null {
+    return this.#state?.mirroredEndOffset ?? null
+  }
+
+  /** Why the mirror is FAILED. */
+  get failure(): string | null {
+    return this.#state?.failure ?? null
+  }
+
+  /**
+   * Makes the partition ready for a source: what only this log has is dropped. Local producers cannot write from here on.
+   * @throws InvalidTransitionError
+   */
+  prepare({ sourceClusterId, truncateTo = this.log.logEndOffset }: PrepareRequest): void {
+    if (typeof sourceClusterId !== 'string' || sourceClusterId === '') {
+      throw new InvalidArgumentError('sourceClusterId must be the id of the cluster to mirror')
+    }
+    const prepareOffset = requireOffset('truncateTo', truncateTo)
+    this.#become('PREPARING', { sourceClusterId, prepareOffset, failure: null })
+    this.#cutTo(prepareOffset)
+  }
+
+  /** Lets batches of the source in; also resumes a mirror that is paused. */
+  start(): void {
+    if (this.#state?.state === 'PREPARING') this.#cutTo(this.#state.prepareOffset ?? this.log.logEndOffset)
+    this.#become('MIRRORING', { prepareOffset: null })
+  }
+
+  /**
+   * Appends what was fetched from the source at `log.logEndOffset`, with its offsets; producer ids are mapped. The last
+   * batch may be cut.
+   *
+   * @param records not changed
+   * @throws AppendRefusedError unless MIRRORING; UnmappableProducerIdError; what `PartitionLog.append` throws
+   */
+  mirror(records: Uint8Array | DataView): LogAppendResult {
+    if (this.state !== 'MIRRORING') {
+      throw new AppendRefusedError('a mirror append', this.state, 'start the mirror first.')
+    }
+    const mapped = bytesOf(records, 'records').slice()
+    // the log checks CRCs, and a patched one is as wrong as it was before
+    if (this.#isMapped) this.#core.rewrite(mapped)
+    return this.#leader.append(mapped, 'mirror')
+  }
+
+  /**
+   * Appends what a local producer or coordinator writes.
+   * @throws AppendRefusedError unless the partition is STOPPED or was never mirrored; what `PartitionLog.append` throws
+   */
+  append(
+    records: Uint8Array,
+    origin: 'client' | 'coordinator',
+    options: AppendOptions = {},
+  ): LogAppendResult {
+    if (!isWritable(this.state)) {
+      throw new AppendRefusedError(
+        'a local append',
+        this.state,
+        'stop the mirror first, or write to its source.',
+      )
+    }
+    return this.#leader.append(records, origin, options)
+  }
+
+  pause(): void {
+    this.#become('PAUSING', {})
+    this.log.flush()
+    this.#become('PAUSED', {})
+  }
+
+  resume(): void {
+    this.start()
+  }
+
+  /** Gives up on a source: nothing is appended until the mirror is prepared anew. */
+  fail(reason: string): void {
+    this.#become('FAILED', { failure: reason })
+  }
+
+  /**
+   * The failover: settles the open transactions, appends the barrier, and, once it is replicated, makes the partition
+   * writable. Call it again while it gives `STOPPING`: after the replicas have fetched, after a crash, or under another
+   * leader. Called at `STOPPED`, it changes nothing.
+   *
+   * @throws SourceClusterMismatchError, InvalidTransitionError
+   */
+  stop({ sourceClusterId, openTransactions = 'abort' }: StopRequest = {}): 'STOPPING' | 'STOPPED' {
+    checkMode(openTransactions)
+    const source = this.#state?.sourceClusterId
+    if (source !== undefined && sourceClusterId !== undefined && sourceClusterId !== source) {
+      throw new SourceClusterMismatchError(source, sourceClusterId)
+    }
+    if (this.#state?.state === 'STOPPED') return 'STOPPED'
+    if (this.#state?.state !== 'STOPPING') {
+      const { producerState, logEndOffset } = this.log
+      const firstOpen = openTransactions === 'truncate' ? producerState.firstUndecidedOffset : null
+      const mirroredEndOffset = firstOpen ?? logEndOffset
+      this.#become('STOPPING', { openTransactions, mirroredEndOffset, plannedBarrierOffset: null })
+    }
+    const barrierOffset = this.#writeBarrier()
+    if (this.log.highWatermark <= barrierOffset) return 'STOPPING'
+    this.#become('STOPPED', {
+      lastMirroredOffset: barrierOffset,
+      plannedBarrierOffset: null,
+      openTransactions: null,
+    })
+    return 'STOPPED'
+  }
+
+  /** Steps 2 to 4. What an earlier call or another leader has done, and this log has, is not done again. */
+  #writeBarrier(): bigint {
+    const state = this.#state!
+    const planned = state.plannedBarrierOffset
+    if (planned !== null && this.#endsWithBarrier(planned, state.sourceClusterId)) {
+      this.log.flush()
+      return planned
+    }
+    // a crash, or another leader, may have less than the log that the stop began with
+    const end = minOffset(state.mirroredEndOffset ?? this.log.logEndOffset, this.log.logEndOffset)
+    this.#become('STOPPING', { mirroredEndOffset: end, plannedBarrierOffset: null })
+    settleTransactions(this.#leader, state.openTransactions ?? 'abort', end, this.#now)
+    // known before it is written, so that a second call finds it and writes no other
+    const offset = this.log.logEndOffset
+    this.#become('STOPPING', { plannedBarrierOffset: offset })
+    const barrier = encodeMirrorPidReset({
+      baseOffset: offset,
+      leaderEpoch: this.#leader.leaderEpoch,
+      timestamp: this.#now(),
+      sourceClusterId: state.sourceClusterId,
+    })
+    this.#leader.append(barrier, 'coordinator')
+    this.log.flush()
+    return offset
+  }
+
+  /**
+   * Whether the log ends with the barrier of this stop. Another leader may have one of an earlier failover at the same
+   * offset, with mirrored batches behind it.
+   */
+  #endsWithBarrier(offset: bigint, sourceClusterId: string): boolean {
+    const { log } = this
+    if (offset < log.logStartOffset || offset + 1n !== log.logEndOffset) return false
+    const [batch] = recordBatches(log.read(offset, { maxBytes: 0 }).records)
+    if (batch === undefined || !batch.isControl || batch.baseOffset !== offset) return false
+    const record = decodeControlRecord(batch)
+    return record?.name === 'MIRROR_PID_RESET' && record.sourceClusterId === sourceClusterId
+  }
+
+  #cutTo(offset: bigint): void {
+    if (offset < this.log.logEndOffset) this.#leader.truncateTo(offset)
+    this.log.flush()
+  }
+
+  #become(to: MirrorStateName, changes: Partial<MirrorState>): void {
+    const now = this.#state
+    checkTransition(now?.state ?? null, to)
+    const next: MirrorState = {
+      sourceClusterId: '',
+      prepareOffset: null,
+      openTransactions: null,
+      plannedBarrierOffset: null,
+      mirroredEndOffset: null,
+      lastMirroredOffset: null,
+      failure: null,
+      ...now,
+      ...changes,
+      state: to,
+    }
+    this.#store.save(next)
+    this.#state = next
+  }
+}

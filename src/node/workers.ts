@@ -1,0 +1,115 @@
+import { MessageChannel } from 'node:worker_threads'
+import type { Tinypool } from 'tinypool'
+import { compileEmbedded } from '../wasm/load.ts'
+import { receiveError, type TransferredError } from './errorTransfer.ts'
+import type { FileProgress, Job } from './job.ts'
+import type { LogUnit } from './logPaths.ts'
+import type { SegmentTasks, TaskName } from './segmentTasks.ts'
+
+/** No command is to take more than 120 MB, and a thread takes 12 (Node 20) to 20 (Node 24). */
+const MAX_THREADS = 2
+/** To start threads takes as long as to pass over so many bytes, about. */
+const WORTH_THREADS = 256 * 1024 * 1024
+/** As fast as the usual window of one thread. */
+const MAX_WINDOW_SIZE = 256 * 1024
+/** Little becomes garbage here, so there is no need for the usual 16 MB of room for it. */
+const YOUNG_GENERATION_MB = 2
+
+/** What all threads are given when they start. */
+export interface WorkerSettings {
+  module: WebAssembly.Module
+  windowSize: number
+  /** One number, 1 once the job is to end. */
+  isEnded: Int32Array<SharedArrayBuffer>
+}
+
+/** What a thread is given for one pass. */
+export interface WorkerTask<Name extends TaskName = TaskName> {
+  name: Name
+  input: SegmentTasks[Name]['input']
+  /** Takes a FileStep for each step. */
+  port: import('node:worker_threads').MessagePort | null
+}
+
+export interface FileStep {
+  file: string
+  fileBytes: number
+  fileSize: number
+}
+
+export type WorkerAnswer =
+  | { kind: 'done'; result: unknown }
+  | { kind: 'failed'; error: TransferredError }
+  | { kind: 'ended' }
+
+/** Threads that pass over segments, each with a core of its own from one compiled module. */
+export class Workers {
+  readonly #pool: Tinypool
+
+  private constructor(pool: Tinypool) {
+    this.#pool = pool
+  }
+
+  /** Runs a job with as many threads as it has jobs, but no more than it has segments; none in place of one. */
+  static async employ<T>(
+    job: Job,
+    units: readonly LogUnit[],
+    signal: AbortSignal | undefined,
+    run: () => Promise<T>,
+  ): Promise<T> {
+    const segments = units.flatMap((unit) => unit.files).filter(({ kind }) => kind === 'segment')
+    const bytes = segments.reduce((sum, { size }) => sum + size, 0)
+    const isWorth = !job.isAuto || bytes >= WORTH_THREADS
+    job.limit(isWorth ? Math.max(1, Math.min(segments.length, MAX_THREADS)) : 1)
+    if (job.jobs === 1) return run()
+    const { Tinypool } = await import('tinypool')
+    const isEnded = new Int32Array(new SharedArrayBuffer(4))
+    const windowSize = Math.min(job.windowSize, MAX_WINDOW_SIZE)
+    const workerData: WorkerSettings = { module: compileEmbedded(), windowSize, isEnded }
+    const pool = new Tinypool({
+      filename: new URL('./worker.js', import.meta.url).href,
+      runtime: 'worker_threads',
+      minThreads: job.jobs,
+      maxThreads: job.jobs,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+      workerData,
+    })
+    const end = () => Atomics.store(isEnded, 0, 1)
+    signal?.addEventListener('abort', end)
+    if (signal?.aborted) end()
+    job.employ(new Workers(pool))
+    try {
+      return await run()
+    } finally {
+      signal?.removeEventListener('abort', end)
+      await pool.destroy()
+    }
+  }
+
+  /** Does one pass on a thread. Fails as it would on this one. */
+  async run<Name extends TaskName>(
+    name: Name,
+    input: SegmentTasks[Name]['input'],
+    job: Job,
+  ): Promise<SegmentTasks[Name]['result']> {
+    const channel = job.wantsProgress ? new MessageChannel() : null
+    let progress: FileProgress | null = null
+    channel?.port1.on('message', ({ file, fileBytes, fileSize }: FileStep) => {
+      progress ??= job.track(file, fileSize)
+      progress.reach(fileBytes, 1)
+    })
+    const task: WorkerTask<Name> = { name, input, port: channel?.port2 ?? null }
+    try {
+      const answer: WorkerAnswer = await this.#pool.run(task, {
+        transferList: channel === null ? [] : [channel.port2],
+      })
+      if (answer.kind === 'failed') throw receiveError(answer.error)
+      if (answer.kind === 'ended') job.signal?.throwIfAborted()
+      const done = answer as WorkerAnswer & { kind: 'done' }
+      ;(progress as FileProgress | null)?.end()
+      return done.result as SegmentTasks[Name]['result']
+    } finally {
+      channel?.port1.close()
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import {
+  MirrorPartition,
+  memoryStateStore,
+  memoryStorage,
+  PartitionLog,
+  ReplicaSet,
+  recordBatches,
+  SoleReplica,
+} from '../../src/index.ts'
+import { sharedEndOffset } from '../../src/mirroring/sharedLog.ts'
+import { type BatchOp, encodeOp } from '../producers/logBuilder.ts'
+
+function cluster() {
+  const log = PartitionLog.open(memoryStorage())
+  const leader = new SoleReplica(log)
+  return { log, leader, mirror: new MirrorPartition(leader, memoryStateStore(), { now: () => 5000n }) }
+}
+
+const write = ({ mirror }: ReturnType<typeof cluster>, op: BatchOp) =>
+  mirror.append(encodeOp(op), op.kind === 'data' || op.kind === 'txn' ? 'client' : 'coordinator')
+
+const pids = (log: PartitionLog) => [...log.producerState.producers.keys()].sort((a, b) => (a > b ? -1 : 1))
+
+describe('a failover', () => {
+  it('maps, settles, writes one barrier, lets local producers with the same raw id write', () => {
+    const a = cluster()
+    const b = cluster()
+    write(a, { kind: 'data', pid: 5, seq: 0 })
+    write(a, { kind: 'txn', pid: 6, seq: 0 })
+    b.mirror.prepare({ sourceClusterId: 'A' })
+    b.mirror.start()
+    b.mirror.mirror(a.log.read(0n).records)
+    expect(pids(b.log)).toEqual([-7n, -8n])
+    expect(() => write(b, { kind: 'data', pid: 5, seq: 0 })).toThrow(/refused while the mirror is MIRRORING/)
+    expect(b.mirror.stop()).toBe('STOPPED')
+    expect(b.mirror.stop()).toBe('STOPPED')
+    expect(b.mirror.mirroredEndOffset).toBe(2n)
+    expect(b.mirror.lastMirroredOffset).toBe(3n)
+    expect(b.log.logEndOffset).toBe(4n)
+    expect(pids(b.log)).toEqual([])
+    expect(b.log.lastStableOffset).toBe(4n)
+    expect(write(b, { kind: 'data', pid: 5, seq: 0 }).duplicate).toBeNull()
+    // failback: the old source has written alone meanwhile
+    write(a, { kind: 'data', pid: 9, seq: 0 })
+    write(a, { kind: 'data', pid: 9, seq: 1 })
+    write(a, { kind: 'data', pid: 9, seq: 2 })
+    expect(sharedEndOffset(a.log, b.log)).toBe(2n)
+    a.mirror.prepare({ sourceClusterId: 'B', truncateTo: b.mirror.mirroredEndOffset! })
+    a.mirror.start()
+    a.mirror.mirror(b.log.read(a.log.logEndOffset).records)
+    expect(sharedEndOffset(a.log, b.log)).toBe(5n)
+    expect(pids(a.log)).toEqual([6n, 5n, -7n])
+  })
+
+  it('is complete once the replicas have the barrier', () => {
+    const replicas = new ReplicaSet([memoryStorage(), memoryStorage()])
+    const mirror = new MirrorPartition(replicas, memoryStateStore())
+    mirror.prepare({ sourceClusterId: 'A' })
+    mirror.start()
+    mirror.mirror(encodeOp({ kind: 'txn', pid: 6, seq: 0, offset: 0 }))
+    expect(mirror.stop({ openTransactions: 'truncate' })).toBe('STOPPING')
+    expect(mirror.stop({ openTransactions: 'truncate' })).toBe('STOPPING')
+    replicas.replicate()
+    expect(mirror.stop()).toBe('STOPPED')
+    expect(replicas.replicas.map(({ log }) => log.logEndOffset)).toEqual([1n, 1n])
+    expect([...recordBatches(replicas.replicas[1]!.log.read(0n).records)].length).toBe(1)
+  })
+})

@@ -1,0 +1,2 @@
+/** Something that must never be was found. */
+export class Violation extends Error {}

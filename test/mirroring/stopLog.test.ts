@@ -1,0 +1,334 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  type LogStorage,
+  memoryStorage,
+  mirrorStateFile,
+  PartitionLog,
+  type PartitionLogOptions,
+  recordBatches,
+  type StopLogRequest,
+  stopLog,
+} from '../../src/index.ts'
+import { batchesFrom } from '../../src/mirroring/sharedLog.ts'
+import { type BatchOp, encodeOp } from '../producers/logBuilder.ts'
+import { copyOf, Died, faultyStorage, filesOf } from './faultyStorage.ts'
+
+const REQUEST: StopLogRequest = { clusterId: 'B', sourceClusterId: 'A', now: () => 5000n }
+
+/** Mirrored producers with transactions, done and open, and an open one of this cluster, in several segments. */
+const OPS: BatchOp[] = [
+  { kind: 'data', pid: -7, seq: 0, count: 2 },
+  { kind: 'txn', pid: -9, seq: 0 },
+  { kind: 'ABORT', pid: -9 },
+  { kind: 'data', pid: 3, seq: 0 },
+  { kind: 'txn', pid: -8, seq: 0, count: 2 },
+  { kind: 'data', pid: -7, seq: 2 },
+  { kind: 'txn', pid: 4, seq: 0 },
+  { kind: 'txn', pid: -9, seq: 1 },
+  { kind: 'COMMIT', pid: -9 },
+  { kind: 'data', pid: -7, seq: 3 },
+]
+const END = 12n
+const FIRST_OPEN = 5n
+const SEGMENTED: PartitionLogOptions = { segmentBytes: 400, indexIntervalBytes: 100 }
+
+/** Of what a broker has left, with a clean end or none. */
+function mirrored(options: PartitionLogOptions, ops = OPS): LogStorage {
+  const storage = memoryStorage()
+  const log = PartitionLog.open(storage, options)
+  for (const op of ops) log.append(encodeOp(op, log.logEndOffset), 'replication')
+  if (options.shutdown === 'clean') log.close()
+  else log.flush()
+  return storage
+}
+
+const barriersIn = (storage: LogStorage) => {
+  const log = PartitionLog.open(copyOf(storage))
+  return [...batchesFrom(log, log.logStartOffset)].filter(
+    (batch) => batch.isControl && batch.producerId === -1n,
+  )
+}
+
+const stateOf = (storage: LogStorage) => mirrorStateFile(storage).load()
+
+/** What a log is, whoever opens it. */
+function contentOf(log: PartitionLog) {
+  const { logStartOffset, logEndOffset, abortedTransactions, producerState, leaderEpochs } = log
+  return {
+    logStartOffset,
+    logEndOffset,
+    abortedTransactions,
+    leaderEpochs,
+    open: producerState.ongoingTransactions,
+    producers: [...producerState.producers.values()].map(({ batches, ...entry }) => [entry, batches.at(-1)]),
+  }
+}
+
+/** Opened as after a clean end, and recovered from the segments alone, it is the same log, with the same companions. */
+function expectSoundFiles(storage: LogStorage, options: PartitionLogOptions): void {
+  const clean = PartitionLog.open(copyOf(storage), { ...options, shutdown: 'clean' })
+  const bare = memoryStorage(
+    storage
+      .list()
+      .filter((name) => name.endsWith('.log'))
+      .map((name) => [name, storage.read(name)!] as const),
+  )
+  const fresh = PartitionLog.open(bare, options)
+  expect(contentOf(clean)).toEqual(contentOf(fresh))
+  fresh.close()
+  expect(filesOf(storage, '.txnindex')).toEqual(filesOf(bare, '.txnindex'))
+  const end = `${clean.logEndOffset}`.padStart(20, '0')
+  expect(filesOf(storage, `${end}.snapshot`)).toEqual(filesOf(bare, `${end}.snapshot`))
+  for (let offset = clean.logStartOffset; offset < clean.logEndOffset; offset++) {
+    const [found] = recordBatches(clean.read(offset, { maxBytes: 0 }).records)
+    expect(found!.baseOffset <= offset && offset <= found!.lastOffset).toBe(true)
+  }
+}
+
+const SETUPS = [
+  ['one segment, clean', { shutdown: 'clean' }],
+  ['one segment, killed', {}],
+  ['several segments, clean', { ...SEGMENTED, shutdown: 'clean' }],
+  ['several segments, killed', SEGMENTED],
+] as const satisfies readonly (readonly [string, PartitionLogOptions])[]
+
+describe.each(SETUPS)('%s', (_, options) => {
+  it('abort: every open transaction gets its marker, then the barrier follows; no committed record is lost', () => {
+    const storage = mirrored(options)
+    const report = stopLog(storage, options, REQUEST)
+    expect(report).toEqual({
+      alreadyStopped: false,
+      sourceClusterId: 'A',
+      openTransactions: 'abort',
+      settled: [
+        { producerId: -8n, sourceProducerId: 6n, producerEpoch: 0, firstOffset: 5n },
+        { producerId: 4n, sourceProducerId: null, producerEpoch: 0, firstOffset: 8n },
+      ],
+      truncatedOffsets: 0n,
+      mirroredEndOffset: END,
+      lastMirroredOffset: END + 2n,
+      logEndOffset: END + 3n,
+      leaderEpoch: 0,
+      expiredProducers: 3,
+      warnings: [],
+    })
+    expect(stateOf(storage)).toMatchObject({
+      state: 'STOPPED',
+      sourceClusterId: 'A',
+      lastMirroredOffset: END + 2n,
+    })
+    const log = PartitionLog.open(copyOf(storage), options)
+    expect([...log.producerState.producers.keys()]).toEqual([3n, 4n])
+    expect(log.producerState.ongoingTransactions).toEqual([])
+    expect(log.abortedTransactions.map(({ producerId, firstOffset }) => [producerId, firstOffset])).toEqual([
+      [-9n, 2n],
+      [-8n, FIRST_OPEN],
+      [4n, 8n],
+    ])
+    expectSoundFiles(storage, options)
+  })
+
+  it('truncate: the log is cut at the first open transaction; a new leader epoch tells the followers', () => {
+    const storage = mirrored(options)
+    const report = stopLog(storage, options, { ...REQUEST, openTransactions: 'truncate' })
+    expect(report).toMatchObject({
+      truncatedOffsets: END - FIRST_OPEN,
+      mirroredEndOffset: FIRST_OPEN,
+      lastMirroredOffset: FIRST_OPEN,
+      logEndOffset: FIRST_OPEN + 1n,
+      leaderEpoch: 1,
+      expiredProducers: 2,
+    })
+    expect(
+      barriersIn(storage).map(({ baseOffset, partitionLeaderEpoch }) => [baseOffset, partitionLeaderEpoch]),
+    ).toEqual([[FIRST_OPEN, 1]])
+    expectSoundFiles(storage, options)
+  })
+
+  it('a second call changes nothing, in either mode', () => {
+    const storage = mirrored(options)
+    const { lastMirroredOffset } = stopLog(storage, options, REQUEST)
+    const before = filesOf(storage, '')
+    for (const openTransactions of ['abort', 'truncate'] as const) {
+      const { storage: faulty, calls } = faultyStorage(storage, { at: 0 })
+      const report = stopLog(faulty, options, { ...REQUEST, openTransactions })
+      expect(report).toMatchObject({ alreadyStopped: true, lastMirroredOffset })
+      expect(calls).toEqual([])
+    }
+    expect(filesOf(storage, '')).toEqual(before)
+  })
+
+  describe.each(['abort', 'truncate'] as const)('%s, killed at every call', (openTransactions) => {
+    const request = { ...REQUEST, openTransactions }
+    const reference = mirrored(options)
+    const { storage: counted, calls } = faultyStorage(copyOf(reference), { at: 0 })
+    const { lastMirroredOffset } = stopLog(counted, options, request)
+    const done = copyOf(counted)
+
+    const expectDone = (storage: LogStorage) => {
+      expect(stateOf(storage)).toMatchObject({ state: 'STOPPED', lastMirroredOffset })
+      expect(barriersIn(storage).map(({ baseOffset }) => baseOffset)).toEqual([lastMirroredOffset])
+      expect(filesOf(storage, '.log')).toEqual(filesOf(done, '.log'))
+      expectSoundFiles(storage, options)
+    }
+    const kill = (storage: LogStorage, at: number, isTorn: boolean) => {
+      const faulty = faultyStorage(storage, { at, isTorn })
+      try {
+        stopLog(faulty.storage, options, request)
+        return false
+      } catch (error) {
+        expect((error as Error).cause ?? error).toBeInstanceOf(Died)
+      }
+      // a writable partition has its barrier
+      if (stateOf(storage)?.state === 'STOPPED') expectDone(storage)
+      return true
+    }
+
+    it.each([false, true])('a rerun does the rest; half of the last write was made: %s', (isTorn) => {
+      for (let at = 1; at <= calls.length; at++) {
+        const storage = copyOf(reference)
+        expect(kill(storage, at, isTorn), calls[at - 1]).toBe(true)
+        stopLog(storage, options, request)
+        expectDone(storage)
+      }
+      expect(
+        calls.filter((call) => call.startsWith('write mirror-state.json')).length,
+      ).toBeGreaterThanOrEqual(5)
+    })
+
+    it('and so again and again', () => {
+      const crash = fc.record({ at: fc.integer({ min: 1, max: calls.length + 5 }), isTorn: fc.boolean() })
+      fc.assert(
+        fc.property(fc.array(crash, { minLength: 2, maxLength: 5 }), (crashes) => {
+          const storage = copyOf(reference)
+          for (const { at, isTorn } of crashes) kill(storage, at, isTorn)
+          stopLog(storage, options, request)
+          expectDone(storage)
+        }),
+        { numRuns: 15 },
+      )
+    })
+  })
+})
+
+describe('what is refused, with no file changed', () => {
+  const withState = (storage: LogStorage, state: object) => {
+    const fields = { version: 1, sourceClusterId: 'A', ...state }
+    storage.write('mirror-state.json', new TextEncoder().encode(JSON.stringify(fields)))
+    return storage
+  }
+
+  it.each([
+    [
+      { state: 'MIRRORING', sourceClusterId: 'X' },
+      {},
+      'SOURCE_CLUSTER_MISMATCH',
+      /mirrored from the cluster "X", not from "A"/,
+    ],
+    [
+      { state: 'STOPPED', sourceClusterId: 'X', lastMirroredOffset: '3' },
+      {},
+      'SOURCE_CLUSTER_MISMATCH',
+      /"X"/,
+    ],
+    [{ state: 'FAILED', failure: 'gone' }, {}, 'INVALID_TRANSITION', /FAILED cannot become STOPPING/],
+    [
+      { state: 'PREPARING', prepareOffset: '3' },
+      {},
+      'INVALID_TRANSITION',
+      /PREPARING cannot become STOPPING/,
+    ],
+    [{ state: 'SLEEPING' }, {}, 'CORRUPT_MIRROR_STATE', /SLEEPING/],
+    [{ state: 'MIRRORING', version: 2 }, {}, 'CORRUPT_MIRROR_STATE', /version is 2, expected 1/],
+    [{ state: 'MIRRORING' }, { clusterId: 'A' }, 'INVALID_ARGUMENT', /does not mirror itself/],
+    [
+      { state: 'MIRRORING' },
+      { leaderEpoch: -1 },
+      'INVALID_ARGUMENT',
+      /leader epoch must be a whole number from 0 on/,
+    ],
+    [
+      { state: 'MIRRORING' },
+      { openTransactions: 'ask' as 'abort' },
+      'INVALID_ARGUMENT',
+      /"abort" or "truncate"; got ask/,
+    ],
+  ])('%j with %j', (state, request, code, message) => {
+    const storage = withState(mirrored({}), state)
+    const before = filesOf(storage, '')
+    const run = () => stopLog(storage, {}, { ...REQUEST, ...request })
+    expect(run).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }))
+    expect(filesOf(storage, '')).toEqual(before)
+  })
+
+  it('damaged records, which opening would cut', () => {
+    const storage = mirrored(SEGMENTED)
+    const [first] = storage
+      .list()
+      .filter((name) => name.endsWith('.log'))
+      .sort()
+    const bytes = storage.read(first!)!.slice()
+    bytes[70]! ^= 1
+    storage.write(first!, bytes)
+    const before = filesOf(storage, '')
+    const run = () => stopLog(storage, SEGMENTED, REQUEST)
+    expect(run).toThrow(
+      /00000000000000000000\.log: damaged at byte 0 \(crc\); opening the log would cut \d+ bytes/,
+    )
+    expect(filesOf(storage, '')).toEqual(before)
+  })
+
+  it('but not a torn last write, nor room that was allocated for more', () => {
+    for (const tail of [
+      new Uint8Array(200),
+      encodeOp({ kind: 'data', pid: -7, seq: 4 }, END).subarray(0, 40),
+    ]) {
+      const storage = mirrored({})
+      storage.open('00000000000000000000.log').append(tail)
+      expect(stopLog(storage, {}, REQUEST).lastMirroredOffset).toBe(END + 2n)
+      expect(barriersIn(storage).length).toBe(1)
+    }
+  })
+
+  it('a log that has epochs is not written to in an older one', () => {
+    const storage = mirrored({})
+    storage.write('leader-epoch-checkpoint', new TextEncoder().encode('0\n2\n0 0\n7 12\n'))
+    expect(() => stopLog(storage, {}, { ...REQUEST, leaderEpoch: 6 })).toThrow(/from 7 on/)
+    // opening forgets an epoch without batches; the stop does not
+    expect(stopLog(storage, {}, REQUEST).leaderEpoch).toBe(7)
+  })
+})
+
+describe('from each state', () => {
+  it.each(['MIRRORING', 'PAUSING', 'PAUSED', 'STOPPING'])('%s: it stops', (state) => {
+    const storage = mirrored({})
+    const fields = { version: 1, state, sourceClusterId: 'A' }
+    storage.write('mirror-state.json', new TextEncoder().encode(JSON.stringify(fields)))
+    expect(stopLog(storage, {}, REQUEST).lastMirroredOffset).toBe(END + 2n)
+    expectSoundFiles(storage, {})
+  })
+
+  it('a stop that is under way keeps its mode', () => {
+    const storage = mirrored({})
+    const { storage: faulty, calls } = faultyStorage(storage, { at: 6 })
+    expect(() => stopLog(faulty, {}, { ...REQUEST, openTransactions: 'truncate' })).toThrow()
+    for (let at = 7; stateOf(storage)?.state !== 'STOPPING'; at++) {
+      const again = faultyStorage(storage, { at })
+      expect(() => stopLog(again.storage, {}, { ...REQUEST, openTransactions: 'truncate' })).toThrow()
+    }
+    expect(calls.length).toBe(6)
+    expect(stopLog(storage, {}, REQUEST)).toMatchObject({
+      openTransactions: 'truncate',
+      lastMirroredOffset: FIRST_OPEN,
+    })
+  })
+
+  it('warns where nothing in the log was mapped', () => {
+    const storage = mirrored({}, [{ kind: 'data', pid: 3, seq: 0 }])
+    expect(stopLog(storage, {}, REQUEST).warnings).toEqual([
+      expect.stringMatching(/no producer in this log has a mapped id/),
+    ])
+    expect(stopLog(mirrored({}, []), {}, REQUEST).warnings).toEqual([])
+  })
+})
