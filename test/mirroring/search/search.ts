@@ -26,6 +26,7 @@ export function search(policy: Policy, { runs, seed, maxSteps = 60, timeLimit }:
     const world = new World(policy)
     fc.modelRun(() => ({ model: {}, real: world }), commands)
     world.check()
+    if (policy.name === 'default') world.checkAudit()
   })
   const result = fc.check(property, {
     numRuns: runs,

@@ -1,13 +1,13 @@
-import { type PartitionLog, sharedEndOffset } from '../../../src/index.ts'
+import { auditProducers, type PartitionLog, sharedEndOffset } from '../../../src/index.ts'
 import { Cluster } from './cluster.ts'
 import { Replay, stateDifference } from './invariants.ts'
 import type { Policy } from './policy.ts'
-import { Truth } from './truth.ts'
+import { batchesOf, Truth } from './truth.ts'
 import { Violation } from './violation.ts'
 
 const DAY = 86_400_000n
 
-/** Three clusters that mirror one partition to each other in any direction, and what must hold whatever they do. */
+/** Clusters that mirror one partition to each other in any direction, and what must hold whatever they do. */
 export class World {
   readonly truth = new Truth()
   readonly clusters: readonly Cluster[]
@@ -15,9 +15,9 @@ export class World {
   /** Producers last heard of up to then have expired somewhere. */
   #expiredUpTo = -1n
 
-  constructor(policy: Policy) {
+  constructor(policy: Policy, names: readonly string[] = ['A', 'B', 'C']) {
     this.#policy = policy
-    this.clusters = ['A', 'B', 'C'].map((name, index) => new Cluster(name, index, policy, this.truth))
+    this.clusters = names.map((name, index) => new Cluster(name, index, policy, this.truth))
   }
 
   /** A day passes, and all brokers forget the producers that were silent. */
@@ -43,6 +43,23 @@ export class World {
       cluster.checkAcknowledged()
       this.#checkBarrier(cluster)
       if (cluster.mirror.state === 'MIRRORING') this.#checkFates(cluster, cluster.source!)
+    }
+  }
+
+  /**
+   * `audit` finds nothing in what these clusters have written, but for what is true of it: a transaction that a barrier
+   * ended, since the cut of a stop had taken its marker, and one that was open for a day.
+   * @throws Violation
+   */
+  checkAudit(): void {
+    for (const { name, log } of this.clusters) {
+      for (const finding of auditProducers(batchesOf(log)).findings) {
+        const isAtBarrier = finding.kind === 'transaction' && /barrier/.test(finding.message)
+        if (isAtBarrier || finding.kind === 'hanging-transaction') continue
+        throw new Violation(
+          `audit of ${name}: ${finding.kind} at offset ${finding.offset}: ${finding.message}`,
+        )
+      }
     }
   }
 
