@@ -15,7 +15,8 @@ export interface StopFlags {
 const HELP = `
 The failover of one mirrored partition, on its files. In this order, each step safe to repeat:
   1. The mirror's state is noted in DIR/mirror-state.json, which brokers leave alone. A directory without one is taken to
-     mirror the source cluster that is named; one that mirrors another source is refused.
+     mirror the source cluster that is named; one that mirrors another source is refused, and so is one of the source cluster
+     itself, by meta.properties beside it.
   2. Open transactions, mirrored and local ones, are settled:
        abort      (default) an ABORT marker ends each; no committed record is lost
        truncate   the log is cut at the first record of the first of them, committed records behind it included

@@ -1,8 +1,9 @@
 import { bytesOf } from '../bytes/view.ts'
 import { checkRewriteOptions } from '../core/arguments.ts'
 import type { Core } from '../core/core.ts'
-import { CorruptCompanionError } from '../errors.ts'
+import { engineOf } from '../core/crcEngine.ts'
 import { decrementSequence } from '../formats/sequence.ts'
+import * as format from '../producers/producerSnapshotFormat.ts'
 import {
   type CompanionOptions,
   type CompanionReport,
@@ -10,14 +11,6 @@ import {
   viewOf,
   writeProducerIds,
 } from './companion.ts'
-
-// Version 1, the only one; big-endian (Kafka: ProducerStateManager, ProducerSnapshot).
-const VERSION_AT = 0 // i16
-const CRC_AT = 2 // u32, CRC-32C of [COUNT_AT, end of file)
-const COUNT_AT = 6 // i32
-const ENTRIES_AT = 10
-const ENTRY_SIZE = 46 // starts with the producer id, i64
-const VERSION = 1
 
 /** What a broker knows of a producer, as a snapshot keeps it. */
 export interface ProducerSnapshotEntry {
@@ -60,11 +53,12 @@ export function rewriteProducerSnapshot(
   const plain = bytesOf(bytes, 'bytes')
   const view = viewOf(plain)
   const file = options.file ?? null
-  const count = checkSnapshot(core, plain, view, file)
-  const report = checkProducerIds(view, idsAt(count), direction, file)
+  const engine = engineOf(core)
+  const count = format.checkSnapshot(plain, engine, file)
+  const report = checkProducerIds(view, entriesAt(count), direction, file)
   if (report.rewritten > 0) {
-    writeProducerIds(view, idsAt(count), direction)
-    view.setUint32(CRC_AT, core.crc32c(plain.subarray(COUNT_AT)))
+    writeProducerIds(view, entriesAt(count), direction)
+    format.sealSnapshot(plain, engine)
   }
   return report
 }
@@ -81,31 +75,15 @@ export function rewriteProducerSnapshot(
  * verifyProducerSnapshot(core, snapshot) // 12
  */
 export function verifyProducerSnapshot(core: Core, bytes: Uint8Array, file: string | null = null): number {
-  const plain = bytesOf(bytes, 'bytes')
-  return checkSnapshot(core, plain, viewOf(plain), file)
+  return format.checkSnapshot(bytesOf(bytes, 'bytes'), engineOf(core), file)
 }
 
-function checkSnapshot(core: Core, bytes: Uint8Array, view: DataView, file: string | null): number {
-  const corrupt = (fault: string, position: number) =>
-    new CorruptCompanionError('CORRUPT_SNAPSHOT', fault, position, file)
-  if (bytes.length < ENTRIES_AT) {
-    throw corrupt(`${bytes.length} bytes, but the header alone has ${ENTRIES_AT}`, bytes.length)
+/** Where entries begin; each begins with its producer id. */
+function* entriesAt(count: number): Iterable<number> {
+  const { SNAPSHOT_ENTRIES_AT, SNAPSHOT_ENTRY_SIZE, ENTRY_PRODUCER_ID } = format
+  for (let entry = 0; entry < count; entry++) {
+    yield SNAPSHOT_ENTRIES_AT + entry * SNAPSHOT_ENTRY_SIZE + ENTRY_PRODUCER_ID
   }
-  const version = view.getInt16(VERSION_AT)
-  if (version !== VERSION) throw corrupt(`version ${version}, expected ${VERSION}`, VERSION_AT)
-  const stored = view.getUint32(CRC_AT)
-  const computed = core.crc32c(bytes.subarray(COUNT_AT))
-  if (stored !== computed) {
-    throw corrupt(`stored CRC 0x${stored.toString(16)}, computed 0x${computed.toString(16)}`, CRC_AT)
-  }
-  const count = view.getInt32(COUNT_AT)
-  const space = Math.floor((bytes.length - ENTRIES_AT) / ENTRY_SIZE)
-  if (count < 0 || count > space) throw corrupt(`claims ${count} entries, has ${space}`, COUNT_AT)
-  return count
-}
-
-function* idsAt(count: number): Iterable<number> {
-  for (let entry = 0; entry < count; entry++) yield ENTRIES_AT + entry * ENTRY_SIZE
 }
 
 /**
@@ -126,20 +104,20 @@ export function readProducerSnapshot(
 ): ProducerSnapshotEntry[] {
   const plain = bytesOf(bytes, 'bytes')
   const view = viewOf(plain)
-  const count = checkSnapshot(core, plain, view, file)
-  return Array.from(idsAt(count), (at) => readEntry(view, at))
+  const count = format.checkSnapshot(plain, engineOf(core), file)
+  return Array.from(entriesAt(count), (at) => readEntry(view, at))
 }
 
 function readEntry(view: DataView, at: number): ProducerSnapshotEntry {
-  const lastSequence = view.getInt32(at + 10)
-  const lastOffset = view.getBigInt64(at + 14)
-  const offsetDelta = view.getInt32(at + 22)
-  const timestamp = view.getBigInt64(at + 26)
-  const firstOffset = view.getBigInt64(at + 38)
+  const lastSequence = view.getInt32(at + format.ENTRY_LAST_SEQUENCE)
+  const lastOffset = view.getBigInt64(at + format.ENTRY_LAST_OFFSET)
+  const offsetDelta = view.getInt32(at + format.ENTRY_OFFSET_DELTA)
+  const timestamp = view.getBigInt64(at + format.ENTRY_TIMESTAMP)
+  const firstOffset = view.getBigInt64(at + format.ENTRY_TXN_FIRST_OFFSET)
   return {
-    producerId: view.getBigInt64(at),
-    producerEpoch: view.getInt16(at + 8),
-    coordinatorEpoch: view.getInt32(at + 34),
+    producerId: view.getBigInt64(at + format.ENTRY_PRODUCER_ID),
+    producerEpoch: view.getInt16(at + format.ENTRY_PRODUCER_EPOCH),
+    coordinatorEpoch: view.getInt32(at + format.ENTRY_COORDINATOR_EPOCH),
     lastTimestamp: timestamp,
     currentTxnFirstOffset: firstOffset < 0n ? null : firstOffset,
     lastBatch:

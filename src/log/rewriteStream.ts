@@ -7,6 +7,11 @@ import { BatchTooLargeError, CorruptBatchError, InvalidArgumentError } from '../
 import { loadCore } from '../wasm/load.ts'
 import { RewriteWork } from './rewriteWork.ts'
 
+declare global {
+  // TypeScript knows it with the library of browsers or the types of Node; ours are to be good without
+  interface TransformStream<I, O> {}
+}
+
 export interface RewriteStreamOptions extends RewriteOptions {
   /** Default the wasm core, loaded when the stream starts. */
   core?: Core

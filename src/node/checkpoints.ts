@@ -33,6 +33,15 @@ export function readCheckpoints(directory: string): PartitionCheckpoints {
   }
 }
 
+/**
+ * The id of the cluster that a log directory belongs to, by its `meta.properties`; null where that does not say.
+ * @see Kafka's MetaProperties
+ */
+export function readClusterId(logDirectory: string): string | null {
+  const text = readText(join(logDirectory, 'meta.properties'))
+  return /^cluster\.id=(\S+)\s*$/m.exec(text ?? '')?.[1] ?? null
+}
+
 function offsetOf(path: string, partition: string): bigint | null {
   const text = readText(path)
   if (text === null) return null

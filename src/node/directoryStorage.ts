@@ -1,5 +1,8 @@
 import {
   closeSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
   fsyncSync,
   ftruncateSync,
   openSync,
@@ -8,6 +11,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeSync,
 } from 'node:fs'
@@ -80,6 +84,11 @@ function writeAll(descriptor: number, bytes: Uint8Array, position: number): void
   }
 }
 
+/** New files go to who owns the directory, as whom its broker runs: it could not write to those of root. */
+function giveTo(owner: Stats, descriptor: number): void {
+  if (fstatSync(descriptor).uid !== owner.uid) fchownSync(descriptor, owner.uid, owner.gid)
+}
+
 /**
  * The files of a partition directory, for `PartitionLog`. Nothing else may work on the directory meanwhile.
  *
@@ -94,7 +103,17 @@ export function directoryStorage(directory: string, access: 'write' | 'read' = '
     opened.delete(name)
     files.close(at(name))
   }
+  const create = (name: string) =>
+    atFile('create it', at(name), () => {
+      const descriptor = openSync(at(name), 'a')
+      try {
+        if (fstatSync(descriptor).size === 0) giveTo(owner, descriptor)
+      } finally {
+        closeSync(descriptor)
+      }
+    })
   const names = () => atFile('list it', directory, () => readdirSync(directory, { withFileTypes: true }))
+  const owner = atFile('read it', directory, () => statSync(directory))
   if (access === 'write') {
     for (const { name } of names()) if (name.endsWith(TEMPORARY)) rmSync(at(name), { force: true })
   }
@@ -119,6 +138,9 @@ export function directoryStorage(directory: string, access: 'write' | 'read' = '
       atFile('write it', at(name), () => {
         const descriptor = openSync(temporary, 'w')
         try {
+          giveTo(owner, descriptor)
+          const replaced = statSync(at(name), { throwIfNoEntry: false })
+          if (replaced !== undefined) fchmodSync(descriptor, replaced.mode & 0o7777)
           writeAll(descriptor, bytes, 0)
           fsyncSync(descriptor)
         } finally {
@@ -130,7 +152,7 @@ export function directoryStorage(directory: string, access: 'write' | 'read' = '
     open(name) {
       const known = opened.get(name)
       if (known !== undefined) return known
-      if (access === 'write') atFile('create it', at(name), () => closeSync(openSync(at(name), 'a')))
+      if (access === 'write') create(name)
       const file = new DirectoryFile(at(name), files)
       opened.set(name, file)
       return file

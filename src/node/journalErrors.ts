@@ -18,8 +18,8 @@ export function unfinishedRewrites({ journals }: Pick<LogUnit, 'journals'>): Log
     ({ path, segment }) =>
       new LogFileError(
         'UNFINISHED_REWRITE',
-        `${path}: a rewrite in place was interrupted, and ${segment ?? 'its segment, which is gone,'} may be half ` +
-          'rewritten; finish it by "mirrorpid rewrite --in-place --resume" on the same path',
+        `${path}: a rewrite in place was interrupted, or still goes on, and ${segment ?? 'its segment, which is gone,'} ` +
+          'may be half rewritten; when none goes on, finish it by "mirrorpid rewrite --in-place --resume" on the same path',
         path,
       ),
   )

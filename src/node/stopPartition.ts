@@ -1,9 +1,10 @@
-import { basename } from 'node:path'
-import { LogFileError } from '../errors.ts'
+import { basename, dirname, join, resolve } from 'node:path'
+import { InvalidArgumentError, LogFileError } from '../errors.ts'
 import { isNumberedSegment } from '../log/fileNames.ts'
 import { memoryStorage } from '../log/partition/memoryStorage.ts'
 import { overlayStorage } from '../log/partition/overlayStorage.ts'
 import { type StopLogReport, type StopLogRequest, stopLog } from '../mirroring/stopLog.ts'
+import { readClusterId } from './checkpoints.ts'
 import { directoryStorage } from './directoryStorage.ts'
 import { requireFinished } from './journalErrors.ts'
 import { readLogPath } from './logPaths.ts'
@@ -26,7 +27,8 @@ export interface StopPartitionReport extends StopLogReport {
  * call does the rest; a call after that changes nothing.
  *
  * @param directory of the replica that will lead
- * @throws LogFileError NOT_A_LOG, IO_ERROR, UNFINISHED_REWRITE; what `stopLog` throws
+ * @throws LogFileError NOT_A_LOG, IO_ERROR, UNFINISHED_REWRITE; InvalidArgumentError where the log directory is the source
+ *   cluster's; what `stopLog` throws
  * @example
  * const { lastMirroredOffset } = await stopPartition('/kafka/orders-0', { clusterId: 'B', sourceClusterId: 'A' })
  */
@@ -36,14 +38,33 @@ export async function stopPartition(
 ): Promise<StopPartitionReport> {
   const { dryRun = false, ...request } = options
   await requirePartition(directory)
+  const warnings = checkClusterId(directory, options)
   const files = directoryStorage(directory, dryRun ? 'read' : 'write')
   try {
     const storage = dryRun ? overlayStorage(files, memoryStorage()) : files
     const report = stopLog(storage, checkpointOptions(directory), request)
-    return { directory, clusterId: request.clusterId, dryRun, ...report }
+    return {
+      directory,
+      clusterId: request.clusterId,
+      dryRun,
+      ...report,
+      warnings: [...warnings, ...report.warnings],
+    }
   } finally {
     files.close()
   }
+}
+
+/** To stop the source's own partition would be the worst of mistakes. */
+function checkClusterId(directory: string, { clusterId, sourceClusterId }: StopPartitionOptions): string[] {
+  const logDirectory = dirname(resolve(directory))
+  const noted = readClusterId(logDirectory)
+  if (noted === null || noted === clusterId) return []
+  const place = `${join(logDirectory, 'meta.properties')} names the cluster "${noted}"`
+  if (noted !== sourceClusterId) return [`${place}, not "${clusterId}"`]
+  throw new InvalidArgumentError(
+    `${place}, which is the source: this is no mirror of it. Nothing was changed; give the mirror's directory.`,
+  )
 }
 
 /** A log that is opened makes files, so the directory must be a partition's. */

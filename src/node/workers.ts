@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { MessageChannel } from 'node:worker_threads'
 import type { Tinypool } from 'tinypool'
 import { compileEmbedded } from '../wasm/load.ts'
@@ -42,6 +43,18 @@ export type WorkerAnswer =
   | { kind: 'failed'; error: TransferredError }
   | { kind: 'ended' }
 
+/**
+ * The program of a thread; null in a bundle, which has no file for it. Bundlers would take `new URL('./worker.js',
+ * import.meta.url)` for an asset, and copy it without what it imports.
+ */
+function threadProgram(): string | null {
+  // a bundle in CommonJS has no such place
+  const here = import.meta.url as string | undefined
+  if (!here?.endsWith('/node/workers.js')) return null
+  const program = new URL('worker.js', here)
+  return existsSync(program) ? program.href : null
+}
+
 /** Threads that pass over segments, each with a core of its own from one compiled module. */
 export class Workers {
   readonly #pool: Tinypool
@@ -50,7 +63,10 @@ export class Workers {
     this.#pool = pool
   }
 
-  /** Runs a job with as many threads as it has jobs, but no more than it has segments; none in place of one. */
+  /**
+   * Runs a job with as many threads as it has jobs, but no more than it has segments; none in place of one, and none
+   * where threads have no program.
+   */
   static async employ<T>(
     job: Job,
     units: readonly LogUnit[],
@@ -60,14 +76,15 @@ export class Workers {
     const segments = units.flatMap((unit) => unit.files).filter(({ kind }) => kind === 'segment')
     const bytes = segments.reduce((sum, { size }) => sum + size, 0)
     const isWorth = !job.isAuto || bytes >= WORTH_THREADS
-    job.limit(isWorth ? Math.max(1, Math.min(segments.length, MAX_THREADS)) : 1)
-    if (job.jobs === 1) return run()
+    const filename = isWorth && job.jobs > 1 ? threadProgram() : null
+    job.limit(filename === null ? 1 : Math.max(1, Math.min(segments.length, MAX_THREADS)))
+    if (filename === null || job.jobs === 1) return run()
     const { Tinypool } = await import('tinypool')
     const isEnded = new Int32Array(new SharedArrayBuffer(4))
     const windowSize = Math.min(job.windowSize, MAX_WINDOW_SIZE)
     const workerData: WorkerSettings = { module: compileEmbedded(), windowSize, isEnded }
     const pool = new Tinypool({
-      filename: new URL('./worker.js', import.meta.url).href,
+      filename,
       runtime: 'worker_threads',
       minThreads: job.jobs,
       maxThreads: job.jobs,

@@ -58,7 +58,8 @@ export function newSnapshot(count: number): Uint8Array<ArrayBuffer> {
   return bytes
 }
 
-export function sealSnapshot(bytes: Uint8Array<ArrayBuffer>, engine: CrcEngine): void {
+/** Writes the CRC, after all else is written. */
+export function sealSnapshot(bytes: Uint8Array, engine: CrcEngine): void {
   const crc = engine.crc32c(bytes, SNAPSHOT_COUNT_AT, bytes.length, 0)
-  new DataView(bytes.buffer).setUint32(SNAPSHOT_CRC_AT, crc)
+  new DataView(bytes.buffer, bytes.byteOffset).setUint32(SNAPSHOT_CRC_AT, crc)
 }

@@ -5,6 +5,13 @@ import { SCALAR_CORE_BASE64, SIMD_CORE_BASE64 } from './embedded.ts'
 import { ABI, type CoreExports, EXPORT_NAMES } from './exports.ts'
 import { bindCore } from './wasmCore.ts'
 
+declare global {
+  // TypeScript knows it with the library of browsers only; our types are to be good without
+  namespace WebAssembly {
+    interface Module {}
+  }
+}
+
 // One instance a thread: each reserves gigabytes of address space, and every call runs to its end before the next.
 let embedded: Core | undefined
 let loading: Promise<Core> | undefined

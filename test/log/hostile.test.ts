@@ -30,7 +30,7 @@ function use(files: Iterable<readonly [string, Uint8Array]>, shutdown: 'clean' |
 }
 
 describe('damaged files', () => {
-  const logs = [1, 2, 3, 4].map(filesOfLog)
+  const logs = [1, 2].map(filesOfLog)
   const log = fc.constantFrom(...logs)
   const shutdown = fc.constantFrom('clean' as const, 'unclean' as const)
 
@@ -56,7 +56,7 @@ describe('damaged files', () => {
           if (use([...files, [name, damaged]], how)) opened++
         },
       ),
-      { numRuns: 1500 },
+      { numRuns: 600 },
     )
     expect([...kinds].sort()).toEqual([
       '.index',
@@ -66,7 +66,7 @@ describe('damaged files', () => {
       '.txnindex',
       'leader-epoch-checkpoint',
     ])
-    expect(opened).toBeGreaterThan(500)
+    expect(opened).toBeGreaterThan(200)
   })
 
   it('of which each in turn is empty, cut or missing do so too', () => {

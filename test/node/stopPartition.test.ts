@@ -1,5 +1,16 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -116,6 +127,45 @@ describe.each([true, false])('after a clean end of the broker: %s', (isClean) =>
     }
   })
 })
+
+describe("the cluster's id in meta.properties", () => {
+  const withMeta = (clusterId: string) => {
+    const partition = logDirectory()
+    const text = `#\n#Sun Nov 29 18:39:08 UTC 2026\nnode.id=1\nversion=1\ncluster.id=${clusterId}\n`
+    writeFileSync(join(partition, '..', 'meta.properties'), text)
+    return partition
+  }
+
+  it('must not be that of the source', async () => {
+    const partition = withMeta('A')
+    const before = readTree(partition)
+    const run = () => stopPartition(partition, REQUEST)
+    await expect(run()).rejects.toThrow(/meta\.properties names the cluster "A", which is the source/)
+    expect(readTree(partition)).toEqual(before)
+  })
+
+  it('is told where it is another one', async () => {
+    const other = await stopPartition(withMeta('Z'), { ...REQUEST, dryRun: true })
+    expect(other.warnings).toEqual([expect.stringMatching(/names the cluster "Z", not "B"$/)])
+    expect((await stopPartition(withMeta('B'), { ...REQUEST, dryRun: true })).warnings).toEqual([])
+  })
+})
+
+it.skipIf(process.getuid?.() !== 0)(
+  'run by root, it leaves all files to who owns the directory',
+  async () => {
+    const partition = logDirectory()
+    for (const name of readdirSync(partition)) chownSync(join(partition, name), 4321, 4321)
+    chownSync(partition, 4321, 4321)
+    chmodSync(join(partition, 'leader-epoch-checkpoint'), 0o640)
+    await stopPartition(partition, { ...REQUEST, openTransactions: 'truncate' })
+    for (const name of readdirSync(partition)) {
+      const { uid, gid } = statSync(join(partition, name))
+      expect([name, uid, gid]).toEqual([name, 4321, 4321])
+    }
+    expect(statSync(join(partition, 'leader-epoch-checkpoint')).mode & 0o777).toBe(0o640)
+  },
+)
 
 describe('what is no partition', () => {
   it('is refused, and nothing is made there', async () => {

@@ -51,9 +51,11 @@ export function loadLog(request: LoadRequest): LoadedLog {
   const segments = openSegments(request)
   recoverSegments(request, segments, epochs, snapshots)
   const last = segments.at(-1)
-  if (last !== undefined && !last.isIndexedWithin())
+  let logEndOffset = last?.readNextOffset() ?? 0n
+  if (last !== undefined && !last.isIndexedUpTo(logEndOffset)) {
     recoverSegment(request, last, segments, epochs, snapshots)
-  let logEndOffset = segments.at(-1)?.readNextOffset() ?? 0n
+    logEndOffset = last.readNextOffset()
+  }
   if (logEndOffset < request.logStartOffset || segments.length === 0) {
     if (segments.length > 0) {
       removeAll(segments, request)
@@ -81,7 +83,11 @@ function openSegments({ storage, options }: LoadRequest): LogSegment[] {
     .map((baseOffset) => new LogSegment(storage, baseOffset, options))
 }
 
-/** Which segments must be recovered: all from the recovery point on after an unclean stop, and those with damaged indexes. */
+/**
+ * Recovers the segments from the recovery point on, after an unclean stop, and those whose indexes are lost or damaged. A
+ * broker does the latter first, and does not see then that it has cut one in the middle: what follows stays behind a hole.
+ * Here one pass does both, so the log ends at the first damage.
+ */
 function recoverSegments(
   request: LoadRequest,
   segments: LogSegment[],

@@ -115,9 +115,8 @@ export class LogSegment {
     return next
   }
 
-  /** Whether the last entries of the indexes are of offsets that the segment holds; nothing could follow others. */
-  isIndexedWithin(): boolean {
-    const next = this.readNextOffset()
+  /** Whether the indexes end below the offset that comes next; nothing could be added to others. */
+  isIndexedUpTo(next: bigint): boolean {
     const { count, lastOffset } = this.offsetIndex
     const { timestamp, offset } = this.timeIndex.last
     return (count === 0 || lastOffset < next) && (timestamp === NO_TIMESTAMP || offset < next)

@@ -50,6 +50,7 @@ function textOf(batch: RecordBatch): string {
   return `${name === 'COMMIT' ? 'commit' : 'abort'} ${batch.producerId}`
 }
 
+/** The first batch of a record set that has one. */
 export function oneBatch(bytes: Uint8Array): RecordBatch {
   const [batch] = recordBatches(bytes)
   return batch!

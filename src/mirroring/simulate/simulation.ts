@@ -2,7 +2,7 @@ import { NO_PRODUCER_ID } from '../../core/producerId.ts'
 import { MirrorPidError } from '../../errors.ts'
 import { minOffset } from '../../log/partition/offsets.ts'
 import { batchesFrom } from '../sharedLog.ts'
-import { Collisions } from './collisions.ts'
+import { Collisions, type Meeting } from './collisions.ts'
 import { Convergence } from './convergence.ts'
 import { Ledger, nameOf, placeOf } from './ledger.ts'
 import { type PolicyRules, rulesOf, type SimulationPolicy } from './policies.ts'
@@ -148,11 +148,15 @@ export class Simulation {
       }
       return { text: `${who} is written at offset ${firstOffset}` }
     } catch (error) {
-      if (meeting !== null && MirrorPidError.is(error)) {
-        this.#collisions.add(this.#number, meeting, 'refused', ` (${error.code})`)
-      }
+      this.#noteRefusal(meeting, error)
       throw error
     }
+  }
+
+  /** What the mirror's state forbids is no collision. */
+  #noteRefusal(meeting: Meeting | null, error: unknown): void {
+    if (meeting === null || !MirrorPidError.is(error) || error.code === 'APPEND_REFUSED') return
+    this.#collisions.add(this.#number, meeting, 'refused', ` (${error.code})`)
   }
 
   #mirror(cluster: SimulatedCluster, { source, truncateTo }: MirrorStep): Outcome {
@@ -176,9 +180,10 @@ export class Simulation {
     let fetched = 0
     for (; fetched < batches; fetched++) {
       const records = cluster.nextBatch(source)
-      // a mirror that is not fetching says so
-      if (records.length === 0 && partition.state === 'MIRRORING') break
-      this.#append(cluster, source.name, records)
+      if (records.length > 0) this.#append(cluster, source.name, records)
+      else if (partition.state === 'MIRRORING') break
+      // a mirror that does not fetch says so
+      else cluster.mirror(records)
     }
     return {
       text: `${name} ${cut}fetches ${fetched === 1 ? '1 batch' : `${fetched} batches`} from ${source.name}`,
@@ -190,17 +195,16 @@ export class Simulation {
     const mapped = records.slice()
     this.#rules.core.rewrite(mapped)
     const batch = oneBatch(mapped)
-    const meeting = batch === undefined ? null : this.#collisions.meeting(cluster, batch)
+    const meeting = this.#collisions.meeting(cluster, batch)
     try {
       cluster.mirror(records)
     } catch (error) {
-      if (meeting !== null && MirrorPidError.is(error)) {
-        this.#collisions.add(this.#number, meeting, 'refused', ` (${error.code})`)
-      }
+      this.#noteRefusal(meeting, error)
       throw error
     }
     this.#route.reached(batch, cluster.name, source)
-    this.#convergence.checkReplicas(cluster, this.#number)
+    // what a barrier has not done may be hidden by the next batch
+    if (batch.isControl) this.#convergence.checkReplicas(cluster, this.#number)
     if (meeting === null) return
     this.#collisions.add(this.#number, meeting, batch.isControl ? 'marker' : 'shared')
     this.#route.note(batch, 'collision')

@@ -48,7 +48,20 @@ const step: fc.Arbitrary<ScenarioStep> = fc.oneof(
     }),
   },
 )
-const steps = fc.array(step, { minLength: 5, maxLength: 40 })
+const fetches = CLUSTERS.map((name): ScenarioStep => ({ step: 'fetch', cluster: name }))
+/** What is written gets round; and what is often done one after the other. */
+const turn: fc.Arbitrary<ScenarioStep[]> = fc.oneof(
+  step.map((one) => [one]),
+  step.map((one) => [one, ...fetches]),
+  fc
+    .tuple(cluster, producerId)
+    .map(([name, id]): ScenarioStep[] => [
+      { step: 'stop', cluster: name },
+      { step: 'produce', cluster: name, producerId: id },
+      ...fetches,
+    ]),
+)
+const steps = fc.array(turn, { minLength: 3, maxLength: 20 }).map((turns) => turns.flat())
 /** In a chain, so that most of the steps can be made. */
 const CHAIN: ScenarioStep[] = [
   { step: 'mirror', cluster: 'B', source: 'A' },

@@ -198,6 +198,21 @@ describe('steps', () => {
     expect(collisions[0]?.message).toContain('INVALID_PRODUCER_EPOCH')
   })
 
+  it('what the state of a mirror forbids is no collision', () => {
+    const scenario = readScenario({
+      clusters: ['A', 'B', 'C'],
+      steps: [
+        ...MIRRORED,
+        { step: 'mirror', cluster: 'C', source: 'B' },
+        { step: 'fetch', cluster: 'C' },
+        { step: 'produce', cluster: 'C', producerId: 5 },
+      ],
+    })
+    const { steps, collisions } = simulate(scenario, { policy: 'legacy' })
+    expect(steps.at(-1)).toMatchObject({ code: 'APPEND_REFUSED', after: { producers: [5n] } })
+    expect(collisions).toEqual([])
+  })
+
   it('fetches no more batches than told', () => {
     const { steps } = play([
       { step: 'mirror', cluster: 'B', source: 'A' },

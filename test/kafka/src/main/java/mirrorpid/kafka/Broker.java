@@ -40,7 +40,7 @@ final class Broker implements AutoCloseable {
         start();
     }
 
-    private void start() {
+    void start() {
         server = new KafkaRaftServer(KafkaConfig.fromProps(settings), Time.SYSTEM);
         server.startup();
     }
