@@ -10,10 +10,12 @@ export interface SimulateFlags {
 
 const HELP = `
 Plays a scenario on real partition logs in memory, and shows where two producers come to one id. NAME is one of:
-  chain                A -> B -> C -> D, three hops; then C fails over and writes itself
-  local-collision      A -> B -> C; B fails over and writes itself while C mirrors it
-  downstream-failover  the same, and then C fails over and writes itself too
-  failback             A -> B; B fails over and writes; A mirrors B, takes over, and is mirrored by B again
+  chain                  A -> B -> C -> D, three hops; then C fails over and writes itself
+  local-collision        A -> B -> C, two hops; then C fails over and writes itself
+  downstream-failover    A -> B -> C; B fails over and writes itself while C mirrors it; then C does
+  failback               A -> B; B fails over and writes; A mirrors B, takes over, and is mirrored by B again
+  draft-chain            the draft's first table: chain, and D goes on mirroring C
+  draft-local-collision  the draft's second table: downstream-failover, up to what C gets of B
 
 Policies:
   legacy     the draft's first formula, -(id + 2) at every hop; no barrier
@@ -39,7 +41,7 @@ Exit status: 0 fine; 1 collisions, or a state that is not the one of its log; 2 
 
 Examples:
   $ mirrorpid simulate chain --policy legacy
-  $ mirrorpid simulate local-collision --policy guard
+  $ mirrorpid simulate downstream-failover --policy guard
   $ mirrorpid simulate failback
   $ mirrorpid simulate my-clusters.json --policy stop-only --json`
 

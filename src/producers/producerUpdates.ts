@@ -44,7 +44,7 @@ export class ProducerUpdates {
   readonly transactions: Transactions
   readonly #staged = new ProducerTable()
   #started: { producerId: bigint; firstOffset: bigint }[] = []
-  #completed: CompletedTransaction[] = []
+  #completed: (CompletedTransaction & { alsoUnder: bigint | null })[] = []
 
   constructor(producers = new ProducerTable(), transactions = new Transactions()) {
     this.producers = producers
@@ -109,13 +109,24 @@ export class ProducerUpdates {
     const start = table.start(row)
     // A marker without records changes no reader's view: no transaction is completed.
     if (words[start + TXN_STATE] === TXN_OPEN) {
-      this.#completed.push({
-        producerId: header.producerId,
-        firstOffset: transactionFirstOffsetOf(words, start),
-        lastOffset: header.baseOffset,
-        isAborted: marker.isAborted,
-      })
+      const firstOffset = transactionFirstOffsetOf(words, start)
+      // now: the local producer may begin another one in the same append
+      const alsoUnder = this.#leaveHome(table, header.producerIdHigh, header.producerIdLow, firstOffset)
+      const { producerId, baseOffset: lastOffset } = header
+      this.#completed.push({ producerId, firstOffset, lastOffset, isAborted: marker.isAborted, alsoUnder })
     }
+    this.#endMarker(table, row, header, marker)
+  }
+
+  /** What a marker leaves in the row, which a row that was staged meanwhile may have moved. */
+  #endMarker(
+    table: ProducerTable,
+    row: number,
+    header: BatchHeader,
+    marker: { coordinatorEpoch: number; timestamp: bigint },
+  ): void {
+    const words = table.words(row)
+    const start = table.start(row)
     setEpoch(words, start, header.producerEpoch)
     words[start + COORDINATOR_EPOCH] = marker.coordinatorEpoch
     words[start + TXN_STATE] = TXN_NONE
@@ -147,7 +158,7 @@ export class ProducerUpdates {
     }
     if (this.#completed.length > 0) {
       for (const completed of this.#completed) {
-        this.transactions.complete(completed, this.#leaveHome(completed))
+        this.transactions.complete(completed, completed.alsoUnder)
       }
     }
     this.discard()
@@ -205,6 +216,7 @@ export class ProducerUpdates {
       firstOffset: transactionFirstOffsetOf(words, start),
       lastOffset: baseOffset,
       isAborted,
+      alsoUnder: null,
     })
     words[start + TXN_STATE] = TXN_NONE
   }
@@ -226,28 +238,36 @@ export class ProducerUpdates {
       const completed = { producerId, firstOffset, lastOffset: offset, isAborted: true }
       const row = this.producers.find(highOf(producerId), lowOf(producerId))
       if (row >= 0) this.producers.words(row)[this.producers.start(row) + TXN_STATE] = TXN_NONE
-      this.transactions.complete(completed, this.#leaveHome(completed))
+      const alsoUnder = this.#leaveHome(this.producers, highOf(producerId), lowOf(producerId), firstOffset)
+      this.transactions.complete(completed, alsoUnder)
       transactions++
     }
     return { producers: this.producers.removeIf(isGone), transactions }
   }
 
-  /** The local id that records of an ending transaction carry beside its own; it is free for another one then. */
-  #leaveHome({ producerId, firstOffset }: CompletedTransaction): bigint | null {
-    const idHigh = highOf(producerId)
-    const idLow = lowOf(producerId)
+  /**
+   * The local id that records of an ending transaction carry beside its own; it is free for another one then.
+   * @param table the one that the append works on
+   */
+  #leaveHome(table: ProducerTable, idHigh: number, idLow: number, firstOffset: bigint): bigint | null {
     if (!isMirrored(idHigh, idLow)) return null
-    const row = this.producers.find(unmappedHigh(idHigh, idLow), unmappedLow(idLow))
-    if (row < 0) return null
-    const words = this.producers.words(row)
-    const start = this.producers.start(row)
-    if (words[start + TXN_STATE] !== TXN_MOVED) return null
-    if (
-      toBigInt(words[start + TXN_FIRST_OFFSET_HIGH]!, words[start + TXN_FIRST_OFFSET_LOW]!) !== firstOffset
-    ) {
-      return null
-    }
-    words[start + TXN_STATE] = TXN_NONE
-    return toBigInt(words[start + PRODUCER_ID_HIGH]!, words[start + PRODUCER_ID_LOW]!)
+    const homeHigh = unmappedHigh(idHigh, idLow)
+    const homeLow = unmappedLow(idLow)
+    const held = table.find(homeHigh, homeLow) < 0 ? this.producers : table
+    if (!hasMoved(held, held.find(homeHigh, homeLow), firstOffset)) return null
+    const row = table === this.producers ? held.find(homeHigh, homeLow) : this.stagedRow(homeHigh, homeLow)
+    table.words(row)[table.start(row) + TXN_STATE] = TXN_NONE
+    return toBigInt(homeHigh, homeLow)
   }
+}
+
+/** Whether the row is that of a producer whose transaction with this first offset goes on under its mapped id. */
+function hasMoved(table: ProducerTable, row: number, firstOffset: bigint): boolean {
+  if (row < 0) return false
+  const words = table.words(row)
+  const start = table.start(row)
+  return (
+    words[start + TXN_STATE] === TXN_MOVED &&
+    toBigInt(words[start + TXN_FIRST_OFFSET_HIGH]!, words[start + TXN_FIRST_OFFSET_LOW]!) === firstOffset
+  )
 }

@@ -23,9 +23,9 @@ const rejoin = {
 
 describe('mirrorpid simulate', () => {
   it('draws the table of the draft', () => {
-    const { status, stdout, stderr } = runCommand(['simulate', 'chain', '--policy', 'legacy'])
+    const { status, stdout, stderr } = runCommand(['simulate', 'draft-chain', '--policy', 'legacy'])
     expect([status, stderr]).toEqual([1, ''])
-    expect(stdout).toContain(`chain, policy legacy
+    expect(stdout).toContain(`draft-chain, policy legacy
 
  A           B           C           D
 -1 -------> -1 -------> -1 -------> -1
@@ -45,7 +45,13 @@ describe('mirrorpid simulate', () => {
   })
 
   it('prints collisions alone with --quiet', () => {
-    const { status, stdout } = runCommand(['simulate', 'local-collision', '--policy', 'guard', '--quiet'])
+    const { status, stdout } = runCommand([
+      'simulate',
+      'draft-local-collision',
+      '--policy',
+      'guard',
+      '--quiet',
+    ])
     expect(status).toBe(1)
     expect(stdout).toBe("step 8, C, offset 1: -7 stands for A's producer 5 and for B's producer 5\n")
   })

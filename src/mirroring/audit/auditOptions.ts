@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '../../errors.ts'
 
+/** What an audit is to know of the log, and how much it keeps. */
 export interface AuditOptions {
   /** Named in the findings, such as `orders-0`. Default null. */
   partition?: string | null

@@ -8,6 +8,7 @@ import type { SourceRange } from './sourceProducers.ts'
  */
 export type AuditKind = 'sequence' | 'epoch' | 'transaction' | 'overlap' | 'hanging-transaction'
 
+/** Something that a broker lets pass in silence, and what a reader of the log gets wrong by it. */
 export interface AuditFinding {
   kind: AuditKind
   partition: string | null
@@ -37,7 +38,7 @@ export interface OpenTransaction {
   bytesBehind: number
   recordsBehind: number
   /** How much newer the newest record of the log is than the transaction's last batch. Milliseconds. */
-  idleMs: number
+  idleMs: bigint
 }
 
 /** Something that is no finding, but that a person should know: counted, with where it was met first. */
@@ -48,12 +49,14 @@ export interface AuditNote {
   message: string
 }
 
+/** A MIRROR_PID_RESET that an audit has met. */
 export interface AuditBarrier {
   offset: bigint
   /** Null in the shape without an id, and where it cannot be read. */
   sourceClusterId: string | null
 }
 
+/** How many there were of each, those included that were not kept. */
 export interface AuditTotals {
   batches: number
   bytes: number
@@ -63,6 +66,7 @@ export interface AuditTotals {
   barriers: number
 }
 
+/** What an audit has found in one partition. */
 export interface AuditReport {
   partition: string | null
   findings: AuditFinding[]

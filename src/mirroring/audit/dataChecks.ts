@@ -9,6 +9,8 @@ import * as say from './auditMessages.ts'
 import type { AuditState } from './auditState.ts'
 
 const SEQUENCE_MASK = 0x7fffffff
+/** Sequences wrap, so what is farther ahead than this has gone back. */
+const MAX_GAP = 2 ** 30
 
 /** A data batch of a producer. `isCreateTime`: whether its timestamps are those of the client. */
 export function auditData(
@@ -113,7 +115,7 @@ function follows(state: AuditState, header: BatchHeader, producer: AuditedProduc
   const expected = isNewEpoch ? 0 : nextSequence(producer)
   const distance = (baseSequence - expected) & SEQUENCE_MASK
   if (distance === 0) return true
-  if (distance <= state.missing - producer.missing) {
+  if (distance <= MAX_GAP && distance <= state.missing - producer.missing) {
     state.notes.add('compaction-gap', offset)
     return true
   }

@@ -217,7 +217,12 @@ export class ProducerAudit implements BatchTaker {
       if (kept.length >= options.maxFindings) continue
       const { partition } = options
       const place = { partition, producerId, sourceProducerId: sourceOf(producerId), epoch, firstOffset }
-      kept.push({ ...place, bytesBehind, recordsBehind: records - transaction.recordsBefore, idleMs })
+      kept.push({
+        ...place,
+        bytesBehind,
+        recordsBehind: records - transaction.recordsBefore,
+        idleMs: BigInt(idleMs),
+      })
     }
     return { kept, count: open.size, findings }
   }

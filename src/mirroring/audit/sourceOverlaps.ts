@@ -3,6 +3,7 @@ import type { AuditFinding } from './auditReport.ts'
 import { FindingList } from './findingList.ts'
 import type { SourceProducers, SourceRange } from './sourceProducers.ts'
 
+/** What is named in the findings, and how many are kept. */
 export interface OverlapOptions {
   partition: string | null
   /** The most findings to keep; what comes on top is counted. */
@@ -12,6 +13,9 @@ export interface OverlapOptions {
 /**
  * The ids under which producers of several sources would meet in one log that mirrors them all: ids >= 0 are mapped, the
  * others stay. And those under which producers of one source would meet. A finding's offset is where the second begins.
+ *
+ * @example
+ * sourceOverlaps([a, b], { partition: 'orders-0', maxFindings: 100 }).findings
  */
 export function sourceOverlaps(
   sources: readonly SourceProducers[],

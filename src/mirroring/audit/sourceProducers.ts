@@ -3,6 +3,7 @@ import { NO_SEQUENCE } from '../../formats/recordBatch.ts'
 import { incrementSequence } from '../../formats/sequence.ts'
 import { BatchHeader } from '../../producers/batchHeader.ts'
 import { isBarrier } from '../../producers/controlBatch.ts'
+import { toBigInt } from '../../producers/int64.ts'
 import type { BatchTaker } from './batchTaker.ts'
 
 const MAX_PRODUCER_ID = 2n ** 63n - 1n
@@ -19,8 +20,8 @@ export interface SourceRange {
   firstOffset: bigint
   lastOffset: bigint
   /** Of the first batch, and the largest, in milliseconds; -1 where there is none. */
-  firstTimestamp: number
-  lastTimestamp: number
+  firstTimestamp: bigint
+  lastTimestamp: bigint
   batches: number
 }
 
@@ -39,7 +40,16 @@ interface Line extends SourceRange {
   lastSequence: number
 }
 
-/** What a source's log would bring into a mirror: for each id that the mirror would store, where it stands. */
+/**
+ * What a source's log would bring into a mirror: for each id that the mirror would store, where it stands.
+ *
+ * @example
+ * const producers = new SourceProducers('A')
+ * for (const { bytes, position, magic } of recordBatches(segment)) {
+ *   producers.framed(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), 0, bytes.byteLength, magic)
+ * }
+ * producers.rangeOf(mapProducerId(0n))?.lastOffset
+ */
 export class SourceProducers implements BatchTaker {
   readonly source: string
   readonly ownOverlaps = new Map<bigint, OwnOverlap>()
@@ -124,7 +134,8 @@ function extend(line: Line, header: BatchHeader, barriers: number): void {
   line.lowestEpoch = Math.min(line.lowestEpoch, header.producerEpoch)
   line.highestEpoch = Math.max(line.highestEpoch, header.producerEpoch)
   line.lastOffset = header.baseOffset
-  line.lastTimestamp = Math.max(line.lastTimestamp, timestampOf(header))
+  const timestamp = timestampOf(header)
+  if (timestamp > line.lastTimestamp) line.lastTimestamp = timestamp
   line.batches++
   line.barriers = barriers
   if (!header.isControl) line.lastSequence = header.lastSequence
@@ -141,6 +152,6 @@ function continues({ highestEpoch, lastSequence }: Line, header: BatchHeader): b
   return producerEpoch === highestEpoch && baseSequence === incrementSequence(lastSequence, 1)
 }
 
-function timestampOf({ maxTimestampHigh, maxTimestampLow }: BatchHeader): number {
-  return maxTimestampHigh * 2 ** 32 + (maxTimestampLow >>> 0)
+function timestampOf({ maxTimestampHigh, maxTimestampLow }: BatchHeader): bigint {
+  return toBigInt(maxTimestampHigh, maxTimestampLow)
 }

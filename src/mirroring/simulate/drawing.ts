@@ -5,6 +5,7 @@ export interface DrawnRow {
   notes: string[]
 }
 
+/** One batch in the column of one cluster. */
 export interface DrawnCell {
   cluster: string
   /** The producer id; of control batches what they are. */

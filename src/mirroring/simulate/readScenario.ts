@@ -9,7 +9,12 @@ import {
   type ScenarioStep,
 } from './scenario.ts'
 
-/** A scenario that cannot be simulated: something in it is missing, unknown or out of range. */
+/**
+ * A scenario that cannot be simulated: something in it is missing, unknown or out of range.
+ *
+ * @example
+ * readScenario({ clusters: [], steps: [] }) // throws InvalidScenarioError
+ */
 export class InvalidScenarioError extends MirrorPidError {
   /** Where, as `$.steps[3].cluster`. */
   readonly path: string

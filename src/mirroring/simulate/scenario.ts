@@ -7,6 +7,7 @@ export interface Scenario {
   steps: readonly ScenarioStep[]
 }
 
+/** A cluster of a scenario, with one partition. */
 export interface ClusterSpec {
   name: string
   /** How many replicas its partition has. Default 2. */
@@ -83,6 +84,7 @@ export interface OtherStep {
   cluster: string
 }
 
+/** One thing that happens to one cluster. */
 export type ScenarioStep = ProduceStep | EndTransactionStep | MirrorStep | FetchStep | StopStep | OtherStep
 
 export const MAX_CLUSTERS = 26

@@ -15,9 +15,7 @@ function chained(names: string): ScenarioStep[] {
 
 const fetched = (names: string): ScenarioStep[] => [...names].map((cluster) => ({ step: 'fetch', cluster }))
 
-/**
- * What is fetched passes three hops. Then C fails over, and its own producer 5 writes twice while D goes on mirroring it.
- */
+/** What A writes passes three hops. D then stays behind; C fails over, and its own producer 5 writes twice. */
 const chain: Scenario = {
   name: 'chain',
   clusters: clusters('ABCD'),
@@ -29,13 +27,33 @@ const chain: Scenario = {
     { step: 'stop', cluster: 'C' },
     produce('C', 5n),
     produce('C', 5n),
-    { step: 'fetch', cluster: 'D' },
   ],
 }
 
-/** B fails over, and its own producer 5 writes while C goes on mirroring it. */
+/** The draft's first table: the same, and D goes on mirroring C. */
+const draftChain: Scenario = {
+  ...chain,
+  name: 'draft-chain',
+  steps: [...chain.steps, { step: 'fetch', cluster: 'D' }],
+}
+
+/** C, two hops behind A, fails over and has its own producer 5. */
 const localCollision: Scenario = {
   name: 'local-collision',
+  clusters: clusters('ABC'),
+  steps: [
+    ...chained('ABC'),
+    produce('A', 5n),
+    ...fetched('BC'),
+    { step: 'stop', cluster: 'C' },
+    produce('C', 5n),
+    produce('C', 5n),
+  ],
+}
+
+/** The draft's second table: B fails over, and its own producer 5 writes while C goes on mirroring it. */
+const draftLocalCollision: Scenario = {
+  name: 'draft-local-collision',
   clusters: clusters('ABC'),
   steps: [
     ...chained('ABC'),
@@ -51,7 +69,7 @@ const localCollision: Scenario = {
 const downstreamFailover: Scenario = {
   name: 'downstream-failover',
   clusters: clusters('ABC'),
-  steps: [...localCollision.steps, { step: 'stop', cluster: 'C' }, produce('C', 5n), produce('C', 5n)],
+  steps: [...draftLocalCollision.steps, { step: 'stop', cluster: 'C' }, produce('C', 5n), produce('C', 5n)],
 }
 
 /** B fails over, and A, which has written alone meanwhile, mirrors it; then back the same way. */
@@ -78,5 +96,8 @@ const failback: Scenario = {
 
 /** The scenarios that have a name. */
 export const SCENARIOS: ReadonlyMap<string, Scenario> = new Map(
-  [chain, localCollision, downstreamFailover, failback].map((scenario) => [scenario.name!, scenario]),
+  [chain, localCollision, downstreamFailover, failback, draftChain, draftLocalCollision].map((scenario) => [
+    scenario.name!,
+    scenario,
+  ]),
 )

@@ -7,6 +7,7 @@ import { SCENARIOS } from './scenarios.ts'
 import { Simulation } from './simulation.ts'
 import type { SimulationResult } from './simulationResult.ts'
 
+/** How the clusters of a simulation behave. */
 export interface SimulateOptions {
   /** Default `default`: what this package does. The others are for comparison. */
   policy?: SimulationPolicy
@@ -17,11 +18,12 @@ export interface SimulateOptions {
  * and `ReplicaSet`, so that what comes out is what their state says. Who really wrote each batch is known beside that, so
  * two producers under one id are found whether anything of them shows or not.
  *
- * @param scenario one of the names `chain`, `local-collision`, `downstream-failover`, `failback`, or one of the caller's
+ * @param scenario one of the names `chain`, `local-collision`, `downstream-failover`, `failback`, `draft-chain`,
+ *   `draft-local-collision`, or one of the caller's
  * @throws InvalidScenarioError, InvalidArgumentError
  * @example
- * simulate('local-collision', { policy: 'guard' }).collisions[0].cluster // 'C'
- * simulate('local-collision').collisions // []
+ * simulate('downstream-failover', { policy: 'guard' }).collisions[0].cluster // 'C'
+ * simulate('downstream-failover').collisions // []
  */
 export function simulate(scenario: string | Scenario, options: SimulateOptions = {}): SimulationResult {
   const { policy = 'default' } = options
@@ -39,7 +41,12 @@ export function simulate(scenario: string | Scenario, options: SimulateOptions =
   return simulation.result()
 }
 
-/** Draws what a simulation gives, as the draft does: a column for each cluster, a row for each batch. */
+/**
+ * Draws what a simulation gives, as the draft does: a column for each cluster, a row for each batch.
+ *
+ * @example
+ * console.log(drawSimulation(simulate('chain', { policy: 'legacy' })))
+ */
 export function drawSimulation({ clusters, rows }: SimulationResult): string {
   return drawRows(clusters, rows)
 }

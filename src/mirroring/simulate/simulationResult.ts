@@ -14,6 +14,7 @@ export interface SimulatedPartition {
   producers: bigint[]
 }
 
+/** A step that was played, and what came of it. */
 export interface SimulatedStep {
   /** From 1 on. */
   number: number
@@ -48,6 +49,7 @@ export interface Collision {
   message: string
 }
 
+/** What a simulation has shown; `drawSimulation` draws it. */
 export interface SimulationResult {
   /** Of the scenario. */
   name: string

@@ -42,6 +42,14 @@ describe('a sequence that does not follow, in one epoch', () => {
     expect(audit([data(3, MAX - 1, { count: 4 }), data(3, 3)])).toEqual(['sequence 3 @4'])
   })
 
+  it('a repeat behind more missing offsets than sequences have numbers', () => {
+    const near = logOf([data(5, 0), data(5, 1)]).batches
+    const far = logOf([data(5, 0)], 2n ** 33n).batches
+    expect(auditProducers([...near, ...far]).findings).toMatchObject([
+      { kind: 'sequence', offset: 2n ** 33n },
+    ])
+  })
+
   it('where the time of the one before is not known', () => {
     const untimed = data(5, 0, { timestamp: -1 })
     expect(audit([untimed, data(5, 0, { timestamp: 1_700_000_000_000 })])).toEqual(['sequence 5 @1'])

@@ -189,7 +189,7 @@ describe('legitimate, and never reported', () => {
         firstOffset: 1n,
         recordsBehind: 8,
         bytesBehind: totals.bytes - 68,
-        idleMs: 0,
+        idleMs: 0n,
       },
     ])
   })

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { drawSimulation, type SimulationPolicy, type SimulationResult, simulate } from '../../../src/index.ts'
+import { SCENARIOS } from '../../../src/mirroring/simulate/scenarios.ts'
 
 // What each policy makes of the chains that the draft of Cluster Mirroring draws.
 
@@ -24,20 +25,20 @@ const lines = (text: string) => text.split('\n').map((line) => line.trimEnd())
 
 describe('the tables of the draft', () => {
   const tables = {
-    chain: `
+    'draft-chain': `
  A           B           C           D
 -1 -------> -1 -------> -1 -------> -1
  5 -------> -7 --------> 5 -------> -7
                          5 -------> -7 # collision`,
-    'local-collision': `
+    'draft-local-collision': `
 A           B           C
 5 -------> -7 -------> -7
             5 -------> -7 # collision`,
   }
 
   it.each([
-    ['chain', 'legacy'],
-    ['local-collision', 'guard'],
+    ['draft-chain', 'legacy'],
+    ['draft-local-collision', 'guard'],
   ] as const)('%s, policy %s', (name, policy) => {
     expect(lines(drawSimulation(simulate(name, { policy })))).toEqual(lines(tables[name]).slice(1))
   })
@@ -68,15 +69,18 @@ describe('C has its own local 5 while mirroring two hops', () => {
     ['stop-only', false],
     ['default', false],
   ] as const)('%s: collides %s', (policy, collides) => {
-    const result = simulate('chain', { policy })
-    expect(collisionsOn(result, 'C').length > 0).toBe(collides)
-    expect(losses(result).length).toBe(collides ? 1 : 0)
+    for (const name of ['chain', 'local-collision']) {
+      const result = simulate(name, { policy })
+      expect(result.collisions.length > 0, name).toBe(collides)
+      expect(result.collisions).toEqual(collisionsOn(result, 'C'))
+      expect(losses(result).length, name).toBe(collides ? 1 : 0)
+    }
     if (!collides) return
-    const [lost, shared] = collisionsOn(result, 'C')
-    expect(lost).toMatchObject({ effect: 'duplicate', producerId: 5n, offset: 2n })
+    const [lost, shared] = simulate('local-collision', { policy }).collisions
+    expect(lost).toMatchObject({ effect: 'duplicate', producerId: 5n, offset: 1n })
     expect(shared).toMatchObject({
       effect: 'shared',
-      offset: 2n,
+      offset: 1n,
       producers: [
         { cluster: 'A', producerId: 5n },
         { cluster: 'C', producerId: 5n },
@@ -90,7 +94,7 @@ describe('B fails over, its own producer 5 writes, C still mirrors B', () => {
     ['guard', 1n],
     ['stop-only', 2n],
   ] as const)('%s: collides on C', (policy, offset) => {
-    for (const name of ['local-collision', 'downstream-failover']) {
+    for (const name of ['draft-local-collision', 'downstream-failover']) {
       const result = simulate(name, { policy })
       expect(result.collisions).toMatchObject([
         {
@@ -105,7 +109,7 @@ describe('B fails over, its own producer 5 writes, C still mirrors B', () => {
   })
 
   it('legacy: C has A as 5 and B as -7, until its own 5 comes to that of A', () => {
-    expect(simulate('local-collision', { policy: 'legacy' }).collisions).toEqual([])
+    expect(simulate('draft-local-collision', { policy: 'legacy' }).collisions).toEqual([])
     const result = simulate('downstream-failover', { policy: 'legacy' })
     expect(result.collisions.map(({ cluster, producerId, effect }) => [cluster, producerId, effect])).toEqual(
       [
@@ -116,7 +120,7 @@ describe('B fails over, its own producer 5 writes, C still mirrors B', () => {
   })
 
   it('default: the barrier that B wrote expires -7 on C', () => {
-    const result = simulate('local-collision')
+    const result = simulate('draft-local-collision')
     expect(result.collisions).toEqual([])
     expect(lines(drawSimulation(result))).toEqual(
       lines(`
@@ -128,7 +132,7 @@ A              B              C
   })
 
   it('stop-only: the leader of C keeps what a replay of its log drops', () => {
-    const { converged, divergences } = simulate('local-collision', { policy: 'stop-only' })
+    const { converged, divergences } = simulate('draft-local-collision', { policy: 'stop-only' })
     expect(converged).toBe(false)
     expect(divergences).toEqual([
       expect.stringMatching(/C, replica 0: the state is -7 .*; a replay of its log gives empty/),
@@ -176,22 +180,19 @@ describe('the failback', () => {
   })
 })
 
-it.each(['chain', 'local-collision', 'downstream-failover', 'failback'])(
-  '%s, default: nothing collides',
-  (name) => {
-    const result = simulate(name)
-    expect(result.collisions).toEqual([])
-    expect(result.converged).toBe(true)
-    expect(result.steps.filter(({ outcome }) => outcome !== 'done')).toEqual([])
-  },
-)
+it.each([...SCENARIOS.keys()])('%s, default: nothing collides', (name) => {
+  const result = simulate(name)
+  expect(result.collisions).toEqual([])
+  expect(result.converged).toBe(true)
+  expect(result.steps.filter(({ outcome }) => outcome !== 'done')).toEqual([])
+})
 
 it('the help of the command names every scenario and policy', () => {
   const help = readFileSync(
     fileURLToPath(new URL('../../../src/commands/simulate.ts', import.meta.url)),
     'utf8',
   )
-  for (const word of [...POLICIES, 'chain', 'local-collision', 'downstream-failover', 'failback']) {
+  for (const word of [...POLICIES, ...SCENARIOS.keys()]) {
     expect(help).toContain(`\n  ${word} `)
   }
 })
