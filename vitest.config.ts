@@ -17,6 +17,7 @@ export default defineConfig({
         test: {
           name: 'package',
           include: ['test/package/*.test.ts'],
+          globalSetup: 'test/package/setup.ts',
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },

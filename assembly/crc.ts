@@ -2,7 +2,7 @@
 // With SIMD, CRC-32C of more than a few hundred bytes is folded first (fold.ts).
 // Table row n holds the CRC of a byte followed by n zero bytes, so 16 look-ups advance 16 bytes.
 
-import { DEGREE, FOLD_FROM, FOLDED_REST, foldToRest } from './fold'
+import { FOLD_FROM, FOLDED_REST, FOLDED_REST_SIZE, foldToRest } from './fold'
 
 const SLICES: i32 = 16
 const ROW: usize = 1024 // 256 entries of u32
@@ -76,7 +76,7 @@ function update(table: usize, position: usize, byteLength: usize, state: u32): u
 export function crc32c(position: usize, byteLength: usize, initial: u32): u32 {
   if (ASC_FEATURE_SIMD && byteLength >= FOLD_FROM) {
     foldToRest(position, byteLength, ~initial)
-    return ~update(CRC32C_TABLE, FOLDED_REST, DEGREE, 0)
+    return ~update(CRC32C_TABLE, FOLDED_REST, FOLDED_REST_SIZE, 0)
   }
   return ~update(CRC32C_TABLE, position, byteLength, ~initial)
 }

@@ -1,109 +1,164 @@
 // CRC-32C at memory speed with plain 128-bit XOR (the idea: Sam Russell, "Chorba", arXiv 2412.16398).
 //
-// x^209 + x^144 + x^54 + x^39 + x^14 + 1 is a multiple of P, and stays one when every exponent is multiplied by a power
-// of two. So a block may be XORed forward to the blocks 65, 155, 170, 195 and 209 units behind it instead of being
-// looked up; a unit is 1, 2, 4, 8 or 16 bytes. Gathered, block by block:
+// A multiple of P with few terms, such as x^5275 + x^4508 + x^2751 + 1, lets a block be XORed forward to the blocks 767,
+// 2524 and 5275 bytes behind it instead of being looked up. Gathered, block by block:
 //
-//   folded[i] = data[i] ^ folded[i - 65] ^ folded[i - 155] ^ folded[i - 170] ^ folded[i - 195] ^ folded[i - 209]
+//   folded[i] = data[i] ^ folded[i - 767] ^ folded[i - 2524] ^ folded[i - 5275]
 //
-// for all but the last 209 units, which take the same XORs from what stands before them and are what is left: a shorter
-// message with the same CRC. It is folded again with a smaller unit, and the last 209 bytes go through the table.
+// for all but the last 5275 bytes, which take the same XORs from what stands before them and are what is left: a shorter
+// message with the same CRC. This is the smallest multiple with four terms. What it leaves, and data too short for it, is
+// folded by one with six, x^209 + x^144 + x^54 + x^39 + x^14 + 1. A multiple stays one when all exponents are multiplied
+// by a power of two, so its distances may count units of 4 bytes, then of one. The last 209 bytes go through the table.
 
-const DISTANCE_1: usize = 65
-const DISTANCE_2: usize = 155
-const DISTANCE_3: usize = 170
-const DISTANCE_4: usize = 195
-export const DEGREE: usize = 209
+const LONG_1: usize = 767
+const LONG_2: usize = 2524
+const LONG_DEGREE: usize = 5275
 
-const LARGEST_UNIT: usize = 8
+const SHORT_1: usize = 65
+const SHORT_2: usize = 155
+const SHORT_3: usize = 170
+const SHORT_4: usize = 195
+const SHORT_DEGREE: usize = 209
+
+/** Bytes of a step: four vectors, by hand, as the compiler does not unroll. No distance is shorter. */
+const STEP: usize = 64
+
 /** What is folded between two moves of the history: with it, small enough for a first-level cache. */
-const CHUNK: usize = 8192
-const HISTORY: usize = DEGREE * LARGEST_UNIT
+const CHUNK: usize = 16384
+/** Shorter data takes less time without the four terms, whose last 5275 bytes are folded twice. */
+const LONG_FROM: usize = 24576
 
-/** History, then a chunk, then room for the zeros that stand for what is not folded. */
-const FOLDED: usize = memory.data(11536, 16) + HISTORY
-const REST_1: usize = memory.data(1680, 16)
-const REST_2: usize = memory.data(1680, 16)
+/** History, then a chunk or all of the shorter data, then room for the zeros that stand for what is not folded. */
+const FOLDED: usize = memory.data(29952, 64) + 5312
+const LONG_REST: usize = memory.data(5280, 16)
 
-/** One vector of the formula; the back pointers stand at the distances before `to`. */
-function gather(from: usize, back1: usize, back2: usize, back3: usize, back4: usize, back5: usize): v128 {
-  return v128.xor(
-    v128.xor(v128.xor(v128.load(from), v128.load(back1)), v128.xor(v128.load(back2), v128.load(back3))),
-    v128.xor(v128.load(back4), v128.load(back5)),
-  )
+/** Shorter data takes less time by units of one byte alone. */
+const SHORT_FROM: usize = 3072
+const SHORT_REST: usize = memory.data(848, 16)
+
+/** Shorter data is as fast through the table. */
+export const FOLD_FROM: usize = 384
+/** What foldToRest leaves. */
+export const FOLDED_REST_SIZE: usize = SHORT_DEGREE
+export const FOLDED_REST: usize = memory.data(224, 16)
+
+/**
+ * The formula with six terms over byteLength bytes, STEP at least, from `from` into `to`; `history` is as far before
+ * the first of them in FOLDED as the formula reaches. The last step may repeat bytes of the one before, with the same
+ * result, so that no byte behind is read.
+ */
+function gatherShort<Unit>(from: usize, history: usize, to: usize, byteLength: usize): void {
+  const last = byteLength - STEP
+  let at: usize = 0
+  while (true) {
+    const data = from + at
+    const back = history + at
+    let a = v128.xor(v128.load(data), v128.load(back))
+    let b = v128.xor(v128.load(data, 16), v128.load(back, 16))
+    let c = v128.xor(v128.load(data, 32), v128.load(back, 32))
+    let d = v128.xor(v128.load(data, 48), v128.load(back, 48))
+    a = v128.xor(a, v128.load(back, (SHORT_DEGREE - SHORT_4) * sizeof<Unit>()))
+    b = v128.xor(b, v128.load(back, (SHORT_DEGREE - SHORT_4) * sizeof<Unit>() + 16))
+    c = v128.xor(c, v128.load(back, (SHORT_DEGREE - SHORT_4) * sizeof<Unit>() + 32))
+    d = v128.xor(d, v128.load(back, (SHORT_DEGREE - SHORT_4) * sizeof<Unit>() + 48))
+    a = v128.xor(a, v128.load(back, (SHORT_DEGREE - SHORT_3) * sizeof<Unit>()))
+    b = v128.xor(b, v128.load(back, (SHORT_DEGREE - SHORT_3) * sizeof<Unit>() + 16))
+    c = v128.xor(c, v128.load(back, (SHORT_DEGREE - SHORT_3) * sizeof<Unit>() + 32))
+    d = v128.xor(d, v128.load(back, (SHORT_DEGREE - SHORT_3) * sizeof<Unit>() + 48))
+    a = v128.xor(a, v128.load(back, (SHORT_DEGREE - SHORT_2) * sizeof<Unit>()))
+    b = v128.xor(b, v128.load(back, (SHORT_DEGREE - SHORT_2) * sizeof<Unit>() + 16))
+    c = v128.xor(c, v128.load(back, (SHORT_DEGREE - SHORT_2) * sizeof<Unit>() + 32))
+    d = v128.xor(d, v128.load(back, (SHORT_DEGREE - SHORT_2) * sizeof<Unit>() + 48))
+    a = v128.xor(a, v128.load(back, (SHORT_DEGREE - SHORT_1) * sizeof<Unit>()))
+    b = v128.xor(b, v128.load(back, (SHORT_DEGREE - SHORT_1) * sizeof<Unit>() + 16))
+    c = v128.xor(c, v128.load(back, (SHORT_DEGREE - SHORT_1) * sizeof<Unit>() + 32))
+    d = v128.xor(d, v128.load(back, (SHORT_DEGREE - SHORT_1) * sizeof<Unit>() + 48))
+    v128.store(to + at, a)
+    v128.store(to + at, b, 16)
+    v128.store(to + at, c, 32)
+    v128.store(to + at, d, 48)
+    if (at == last) return
+    at = min(at + STEP, last)
+  }
 }
 
-/** The formula over byteLength bytes of `from`, into `to`; `folded` is where the first of them stands in FOLDED. */
-function gatherAll(from: usize, byteLength: usize, folded: usize, to: usize, unit: usize): void {
-  let back1 = folded - DISTANCE_1 * unit
-  let back2 = folded - DISTANCE_2 * unit
-  let back3 = folded - DISTANCE_3 * unit
-  let back4 = folded - DISTANCE_4 * unit
-  let back5 = folded - DEGREE * unit
-  // Four vectors a step by hand: the compiler does not unroll. The shortest distance, 65 bytes at unit 1, reaches behind
-  // all four.
-  while (byteLength >= 64) {
-    v128.store(to, gather(from, back1, back2, back3, back4, back5))
-    v128.store(to, gather(from + 16, back1 + 16, back2 + 16, back3 + 16, back4 + 16, back5 + 16), 16)
-    v128.store(to, gather(from + 32, back1 + 32, back2 + 32, back3 + 32, back4 + 32, back5 + 32), 32)
-    v128.store(to, gather(from + 48, back1 + 48, back2 + 48, back3 + 48, back4 + 48, back5 + 48), 48)
-    from += 64
-    to += 64
-    back1 += 64
-    back2 += 64
-    back3 += 64
-    back4 += 64
-    back5 += 64
-    byteLength -= 64
-  }
-  while (byteLength > 0) {
-    const folds = load<u8>(back1) ^ load<u8>(back2) ^ load<u8>(back3) ^ load<u8>(back4) ^ load<u8>(back5)
-    store<u8>(to, load<u8>(from) ^ folds)
-    from++
-    to++
-    back1++
-    back2++
-    back3++
-    back4++
-    back5++
-    byteLength--
+/** The same with four terms. */
+function gatherLong(from: usize, history: usize, to: usize, byteLength: usize): void {
+  const last = byteLength - STEP
+  let at: usize = 0
+  while (true) {
+    const data = from + at
+    const back = history + at
+    let a = v128.xor(v128.load(data), v128.load(back))
+    let b = v128.xor(v128.load(data, 16), v128.load(back, 16))
+    let c = v128.xor(v128.load(data, 32), v128.load(back, 32))
+    let d = v128.xor(v128.load(data, 48), v128.load(back, 48))
+    a = v128.xor(a, v128.load(back, LONG_DEGREE - LONG_2))
+    b = v128.xor(b, v128.load(back, LONG_DEGREE - LONG_2 + 16))
+    c = v128.xor(c, v128.load(back, LONG_DEGREE - LONG_2 + 32))
+    d = v128.xor(d, v128.load(back, LONG_DEGREE - LONG_2 + 48))
+    a = v128.xor(a, v128.load(back, LONG_DEGREE - LONG_1))
+    b = v128.xor(b, v128.load(back, LONG_DEGREE - LONG_1 + 16))
+    c = v128.xor(c, v128.load(back, LONG_DEGREE - LONG_1 + 32))
+    d = v128.xor(d, v128.load(back, LONG_DEGREE - LONG_1 + 48))
+    v128.store(to + at, a)
+    v128.store(to + at, b, 16)
+    v128.store(to + at, c, 32)
+    v128.store(to + at, d, 48)
+    if (at == last) return
+    at = min(at + STEP, last)
   }
 }
 
-/** Folds byteLength bytes (more than 209 units) to the last 209 units, written to `rest`. */
-function fold(from: usize, byteLength: usize, unit: usize, state: u32, rest: usize): void {
-  const degree = DEGREE * unit
-  memory.fill(FOLDED - degree, 0, degree)
+/** Zeros, a few more at the end; a call of memory.fill takes longer for so few. */
+function clear(at: usize, byteLength: usize): void {
+  const zeros = v128.splat<u64>(0)
+  for (const end = at + byteLength; at < end; at += 16) v128.store(at, zeros)
+}
+
+/** Folds LONG_FROM bytes or more, with the raw CRC state before them, to the LONG_DEGREE bytes at LONG_REST. */
+function foldLong(from: usize, byteLength: usize, state: u32): void {
+  const history = FOLDED - LONG_DEGREE
+  clear(history, LONG_DEGREE)
   // this place of the history reaches the first four bytes and nothing else: there the state belongs
-  store<u32>(FOLDED - degree, state)
-  let left = byteLength - degree
-  while (left > CHUNK) {
-    gatherAll(from, CHUNK, FOLDED, FOLDED, unit)
-    memory.copy(FOLDED - degree, FOLDED + CHUNK - degree, degree)
+  store<u32>(history, state)
+  let left = byteLength - LONG_DEGREE
+  while (left >= CHUNK + STEP) {
+    gatherLong(from, history, FOLDED, CHUNK)
+    memory.copy(history, history + CHUNK, LONG_DEGREE)
     from += CHUNK
     left -= CHUNK
   }
-  gatherAll(from, left, FOLDED, FOLDED, unit)
-  memory.fill(FOLDED + left, 0, degree)
-  gatherAll(from + left, degree, FOLDED + left, rest, unit)
+  gatherLong(from, history, FOLDED, left)
+  clear(FOLDED + left, LONG_DEGREE)
+  gatherLong(from + left, history + left, LONG_REST, LONG_DEGREE)
 }
 
-/** Shorter data is as fast through the table. */
-export const FOLD_FROM: usize = 640
+/** The same by the six terms, for up to LONG_FROM bytes: to the last SHORT_DEGREE units, written to `rest`. */
+function foldShort<Unit>(from: usize, byteLength: usize, state: u32, rest: usize): void {
+  const degree = SHORT_DEGREE * sizeof<Unit>()
+  const history = FOLDED - degree
+  clear(history, degree)
+  store<u32>(history, state)
+  const left = byteLength - degree
+  gatherShort<Unit>(from, history, FOLDED, left)
+  clear(FOLDED + left, degree)
+  gatherShort<Unit>(from + left, history + left, rest, degree)
+}
 
-/** Where the last 209 bytes are left. */
-export const FOLDED_REST: usize = REST_2
-
-/** Folds at least FOLD_FROM bytes, with the raw CRC state before them, to the 209 bytes at FOLDED_REST. */
+/** Folds at least FOLD_FROM bytes, with the raw CRC state before them, to the FOLDED_REST_SIZE bytes at FOLDED_REST. */
 export function foldToRest(from: usize, byteLength: usize, state: u32): void {
-  if (byteLength >= 16384) {
-    fold(from, byteLength, 8, state, REST_1)
-    fold(REST_1, DEGREE * 8, 2, 0, REST_2)
-    fold(REST_2, DEGREE * 2, 1, 0, REST_2)
-  } else if (byteLength >= 2048) {
-    fold(from, byteLength, 4, state, REST_1)
-    fold(REST_1, DEGREE * 4, 1, 0, REST_2)
-  } else {
-    fold(from, byteLength, 1, state, REST_2)
+  if (byteLength >= LONG_FROM) {
+    foldLong(from, byteLength, state)
+    from = LONG_REST
+    byteLength = LONG_DEGREE
+    state = 0
   }
+  if (byteLength >= SHORT_FROM) {
+    foldShort<u32>(from, byteLength, state, SHORT_REST)
+    from = SHORT_REST
+    byteLength = SHORT_DEGREE * 4
+    state = 0
+  }
+  foldShort<u8>(from, byteLength, state, FOLDED_REST)
 }

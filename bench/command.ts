@@ -1,15 +1,18 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { sizeName } from './crc.ts'
 import { recordSet } from './records.ts'
+import { printTable, type Results } from './results.ts'
 
 /** What does the whole command cost, against a plain copy of the same segment? */
 
 const GIBIBYTE = 1 << 30
 const ROUNDS = 5
 const main = fileURLToPath(new URL('../../dist/commands/main.js', import.meta.url))
+const peak = new URL('./peak.js', import.meta.url).href
 
 function makeSegment(path: string, batchSize: number): void {
   const piece = recordSet(batchSize, (64 * 1024 * 1024) / batchSize)
@@ -24,75 +27,85 @@ function makeSegment(path: string, batchSize: number): void {
   closeSync(file)
 }
 
-function seconds(command: string, args: string[]): number {
+function seconds(command: string, args: string[], env: NodeJS.ProcessEnv = {}): number {
   const start = process.hrtime.bigint()
-  const { status, stderr } = spawnSync(command, args, { encoding: 'utf8' })
+  const { status, stderr } = spawnSync(command, args, {
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   if (status !== 0) throw new Error(`${command} ended with ${status}: ${stderr}`)
   return Number(process.hrtime.bigint() - start) / 1e9
 }
 
-function median(values: number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!
-}
-
-export async function benchCommand(): Promise<void> {
-  for (const batchSize of [16, 4, 64]) benchSegment(batchSize * 1024)
+export function benchCommand(results: Results): void {
+  for (const batchSize of [16, 4, 64]) benchSegment(results, batchSize * 1024)
+  printTable(
+    'A segment of 1 GiB by the size of its batches, whole processes; all but cp and verify sync the disk',
+    results.of('command'),
+  )
+  printTable('Peak memory of a command on it', results.of('memory'))
 }
 
 /** In place, each run undoes what the one before did, so that there is always everything to do. */
-function benchSegment(batchSize: number): void {
+function benchSegment(results: Results, batchSize: number): void {
   const directory = mkdtempSync(join(tmpdir(), 'mirrorpid-bench-'))
   try {
     const segment = join(directory, '00000000000000000000.log')
     makeSegment(segment, batchSize)
     const copy = join(directory, 'copy')
     const out = join(directory, 'out')
-    let isMapped = false
-    const rewriteInPlace = () => {
-      const flags = isMapped ? ['--unmap'] : []
-      isMapped = !isMapped
-      return seconds(process.execPath, [main, 'rewrite', segment, '--in-place', '--quiet', ...flags])
+    const clear = () => {
+      rmSync(copy, { force: true })
+      rmSync(out, { recursive: true, force: true })
     }
+    let isMapped = false
+    const inPlace = (): string[] => {
+      isMapped = !isMapped
+      return ['rewrite', segment, '--in-place', ...(isMapped ? [] : ['--unmap'])]
+    }
+    const into = (crc: string) => () => ['rewrite', segment, '--out', out, '--crc', crc]
+    const commands: [string, () => string[]][] = [
+      ['rewrite --in-place', inPlace],
+      ['rewrite --out, patch', into('patch')],
+      ['rewrite --out, verify', into('verify')],
+      ['verify', () => ['verify', segment]],
+    ]
     const ways: [string, () => number][] = [
       ['cp', () => seconds('cp', [segment, copy])],
       ['cp and sync', () => seconds('sh', ['-c', 'cp "$0" "$1" && sync "$1"', segment, copy])],
-      ['rewrite --in-place', rewriteInPlace],
-      ...(['patch', 'verify'] as const).map((crc): [string, () => number] => [
-        `rewrite --out, ${crc}`,
-        () => seconds(process.execPath, [main, 'rewrite', segment, '--out', out, '--crc', crc, '--quiet']),
+      ...commands.map(([name, args]): [string, () => number] => [
+        name,
+        () => seconds(process.execPath, [main, ...args(), '--quiet']),
       ]),
-      ['verify', () => seconds(process.execPath, [main, 'verify', segment, '--quiet'])],
       ['--version: the start alone', () => seconds(process.execPath, [main, '--version'])],
     ]
-    const times = new Map<string, number[]>(ways.map(([name]) => [name, []]))
+    const times = ways.map((): number[] => [])
     for (let round = 0; round <= ROUNDS; round++) {
-      for (const [name, run] of ways) {
-        rmSync(copy, { force: true })
-        rmSync(out, { recursive: true, force: true })
+      for (const [index, [, run]] of ways.entries()) {
+        clear()
         spawnSync('sync')
         const time = run()
-        if (round > 0) times.get(name)!.push(time) // the first round warms the page cache
+        if (round > 0) times[index]!.push(time) // the first round warms the page cache
       }
     }
-    const against = (values: number[], name: string) =>
-      `${(median(values) / median(times.get(name)!)).toFixed(2)}x`
-    console.log(
-      `A 1 GiB segment of ${batchSize / 1024} KiB batches, whole processes; all but cp and verify sync the disk`,
-    )
-    console.table(
-      Object.fromEntries(
-        [...times].map(([name, values]) => [
-          name,
-          {
-            'median s': median(values).toFixed(2),
-            spread: `${Math.min(...values).toFixed(2)} - ${Math.max(...values).toFixed(2)}`,
-            'against cp': against(values, 'cp'),
-            'against cp and sync': against(values, 'cp and sync'),
-          },
-        ]),
-      ),
-    )
+    const caseName = sizeName(batchSize)
+    for (const [index, [name]] of ways.entries()) {
+      results.add({ section: 'command', case: caseName, name, unit: 's' }, times[index]!)
+    }
+    const more: [string, () => string[]][] = [['dump', () => ['dump', segment]]]
+    for (const [name, args] of [...commands, ...more]) {
+      clear()
+      results.add({ section: 'memory', case: caseName, name, unit: 'MB' }, [
+        peakMegabytes(args(), join(directory, 'peak')),
+      ])
+    }
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
+}
+
+function peakMegabytes(args: string[], file: string): number {
+  seconds(process.execPath, ['--import', peak, main, ...args, '--quiet'], { MIRRORPID_BENCH_PEAK: file })
+  return (Number(readFileSync(file, 'utf8')) * 1024) / 1e6
 }

@@ -20,21 +20,3 @@ export async function measure(name: string, run: () => void): Promise<Measured> 
   if (result === undefined || !('latency' in result)) throw new Error(`${name} gave no result`)
   return { median: result.latency.p50 * 1e6, deviation: result.latency.mad * 1e6 }
 }
-
-export function table(
-  title: string,
-  rows: [string, unknown][],
-  columns: Map<number, Map<string, Measured>>,
-): void {
-  console.log(title)
-  const lines: Record<string, Record<string, string>> = {}
-  for (const [name] of rows) {
-    const line: Record<string, string> = {}
-    for (const [size, results] of columns) {
-      const { median, deviation } = results.get(name)!
-      line[`${size / 1024} KiB`] = `${median.toFixed(0)} ± ${deviation.toFixed(0)}`
-    }
-    lines[name] = line
-  }
-  console.table(lines)
-}

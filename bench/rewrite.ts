@@ -1,14 +1,26 @@
 import { type Core, type CrcMode, loadCoreSync } from 'mirrorpid'
 import { jsCore } from 'mirrorpid/js'
-import { nativeRecompute, plainJsRecompute, type Rewrite } from './peers.ts'
+import { type Contender, contest } from './contest.ts'
+import { sizeName } from './crc.ts'
+import { nativeRecompute, nativeVerifyAndRecompute, plainJsRecompute, type Rewrite } from './peers.ts'
 import { recordSet } from './records.ts'
-import { type Measured, measure, table } from './report.ts'
+import { printTable, type Results } from './results.ts'
 
 /** What does it cost to rewrite a batch, by its size and by the way? */
 
-const SIZES = [1024, 16 * 1024, 64 * 1024, 1024 * 1024]
-/** As many batches at each size, so that sizes compare; together more than a second-level cache at 16 KiB and up. */
-const BATCHES = 200
+const SIZES = [200, 1024, 4096, 16_384, 65_536, 1 << 20]
+/** Of a record set: it stays in a second-level cache. Of the largest batches there are four. */
+const SET = 512 * 1024
+const LARGE = 200 << 20
+
+const wasm = loadCoreSync()
+const js = jsCore()
+
+interface Way {
+  name: string
+  rewrite: Rewrite
+  isInside?: boolean
+}
 
 const withCore =
   (core: Core, crc: CrcMode): Rewrite =>
@@ -16,42 +28,65 @@ const withCore =
     core.rewrite(records, { crc, direction })
   }
 
-export async function benchRewrite(): Promise<void> {
-  const wasm = loadCoreSync()
-  const js = jsCore()
-  const inside = 'wasm, in its memory'
-  const contenders: [string, Rewrite][] = [
-    [`${inside}: patch`, withCore(wasm, 'patch')],
-    [`${inside}: verify`, withCore(wasm, 'verify')],
-    [`${inside}: recompute`, withCore(wasm, 'recompute')],
-    ['wasm, on a Buffer: patch', withCore(wasm, 'patch')],
-    ['wasm, on a Buffer: verify', withCore(wasm, 'verify')],
-    ['mirrorpid/js: patch', withCore(js, 'patch')],
-    ['mirrorpid/js: recompute', withCore(js, 'recompute')],
-    ['plain JS recompute', plainJsRecompute],
-    ['native CRC recompute', nativeRecompute],
-  ]
-  const columns = new Map<number, Map<string, Measured>>()
+const WAYS: Way[] = [
+  ...(['patch', 'verify', 'recompute'] as const).flatMap((crc) => [
+    { name: `${crc}, in wasm memory`, rewrite: withCore(wasm, crc), isInside: true },
+    { name: `${crc}, on a Buffer`, rewrite: withCore(wasm, crc) },
+  ]),
+  ...(['patch', 'verify', 'recompute'] as const).map((crc) => ({
+    name: `mirrorpid/js: ${crc}`,
+    rewrite: withCore(js, crc),
+  })),
+  { name: 'plain JavaScript: BigInt, full CRC', rewrite: plainJsRecompute },
+  { name: 'native: recompute', rewrite: nativeRecompute },
+  { name: 'native: verify, then recompute', rewrite: nativeVerifyAndRecompute },
+]
+
+export async function benchRewrite(results: Results): Promise<void> {
   for (const size of SIZES) {
-    const original = recordSet(size, BATCHES)
-    const results = new Map<string, Measured>()
-    for (const [name, rewrite] of contenders) {
-      const region = name.startsWith(inside) ? wasm.allocate(original.length) : null
-      const records = region?.bytes ?? new Uint8Array(original.length)
-      records.set(original)
-      requireRight(name, rewrite, records, original)
-      let direction: 'map' | 'unmap' = 'map'
-      const measured = await measure(name, () => {
+    const original = recordSet(size, Math.max(4, Math.floor(SET / size)))
+    await contestOn(results, 'rewrite', sizeName(size), original, WAYS)
+  }
+  printTable('Rewrite of record sets in cache, a batch', results.of('rewrite'))
+  const large = recordSet(16_384, LARGE / 16_384)
+  const patches = WAYS.filter(({ name }) => name.startsWith('patch,'))
+  await contestOn(results, 'rewrite-large', '16 KiB', large, patches)
+  printTable('Rewrite over 200 MiB, a batch', results.of('rewrite-large'))
+}
+
+async function contestOn(
+  results: Results,
+  section: string,
+  caseName: string,
+  original: Buffer,
+  ways: readonly Way[],
+): Promise<void> {
+  const inside = ways.filter((way) => way.isInside).map(() => wasm.allocate(original.length))
+  // a later allocate may move the memory, so views are taken after all of them
+  const regions = inside.values()
+  const operations = countBatches(original)
+  const contenders = ways.map(({ name, rewrite, isInside }): Contender => {
+    const records = isInside ? regions.next().value!.bytes : new Uint8Array(original.length)
+    records.set(original)
+    requireRight(name, rewrite, records, original)
+    let direction: 'map' | 'unmap' = 'map'
+    return {
+      name,
+      run: () => {
         rewrite(records, direction)
         direction = direction === 'map' ? 'unmap' : 'map'
-      })
-      results.set(name, { median: measured.median / BATCHES, deviation: measured.deviation / BATCHES })
-      region?.free()
+      },
     }
-    columns.set(size, results)
-  }
-  table('Rewrite, ns a batch (median ± median absolute deviation)', contenders, columns)
-  printRatios(columns, `${inside}: patch`)
+  })
+  const bytes = original.length / operations
+  await contest(results, { section, case: caseName, operations, bytes }, contenders)
+  for (const region of inside) region.free()
+}
+
+export function countBatches(records: Buffer): number {
+  let count = 0
+  for (let at = 0; at < records.length; at += 12 + records.readInt32BE(at + 8)) count++
+  return count
 }
 
 function requireRight(name: string, rewrite: Rewrite, records: Uint8Array, original: Buffer): void {
@@ -61,25 +96,4 @@ function requireRight(name: string, rewrite: Rewrite, records: Uint8Array, origi
   if (!Buffer.from(records).equals(expected)) throw new Error(`${name} gives wrong bytes`)
   rewrite(records, 'unmap')
   if (!Buffer.from(records).equals(original)) throw new Error(`${name} does not undo itself`)
-}
-
-function printRatios(columns: Map<number, Map<string, Measured>>, ours: string): void {
-  const medians = [...columns].map(([size, results]) => ({
-    size,
-    ours: results.get(ours)!.median,
-    outside: results.get('wasm, on a Buffer: patch')!.median,
-    plain: results.get('plain JS recompute')!.median,
-    slicing: results.get('mirrorpid/js: recompute')!.median,
-  }))
-  for (const { size, ours: median, outside, plain, slicing } of medians) {
-    const best = Math.min(plain, slicing)
-    console.log(
-      `${size / 1024} KiB: patch ${(plain / median).toFixed(0)}x plain JS recompute ` +
-        `(${(best / median).toFixed(0)}x the faster JS one); on a Buffer ${(plain / outside).toFixed(0)}x`,
-    )
-  }
-  const costs = medians.map((entry) => entry.ours)
-  console.log(
-    `patch from 1 KiB to 1 MiB: slowest / fastest ${(Math.max(...costs) / Math.min(...costs)).toFixed(2)}\n`,
-  )
 }

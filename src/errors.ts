@@ -1,67 +1,6 @@
-/** The closed list of error codes; a code keeps its meaning across versions. */
-export const errorCodes = [
-  'CORRUPT_BATCH',
-  'INVALID_RECORD',
-  'BATCH_TOO_LARGE',
-  'DECOMPRESSION_LIMIT',
-  'UNMAPPABLE_PRODUCER_ID',
-  'INVALID_ARGUMENT',
-  'DETACHED_BUFFER',
-  'BUFFER_FREED',
-  'OUT_OF_MEMORY',
-  'WASM_UNAVAILABLE',
-  'CORRUPT_SNAPSHOT',
-  'CORRUPT_TRANSACTION_INDEX',
-  'NOT_A_LOG',
-  'OUTPUT_EXISTS',
-  'IO_ERROR',
-  'OUT_OF_ORDER_SEQUENCE',
-  'INVALID_PRODUCER_EPOCH',
-  'INVALID_TXN_STATE',
-  'TRANSACTION_COORDINATOR_FENCED',
-  'OFFSET_OUT_OF_RANGE',
-  'UNEXPECTED_APPEND_OFFSET',
-  'RECORD_TOO_LARGE',
-  'LOG_CLOSED',
-  'CORRUPT_CHECKPOINT',
-  'INVALID_TRANSITION',
-  'APPEND_REFUSED',
-  'SOURCE_CLUSTER_MISMATCH',
-  'CORRUPT_MIRROR_STATE',
-  'INVALID_SCENARIO',
-  'UNFINISHED_REWRITE',
-  'INVALID_JOURNAL',
-] as const
+import { MirrorPidError } from './mirrorPidError.ts'
 
-export type ErrorCode = (typeof errorCodes)[number]
-
-const brand = Symbol.for('mirrorpid.MirrorPidError')
-
-/** The root of all errors of this package. `code` is stable; the facts of each kind are fields of its class. */
-export class MirrorPidError extends Error {
-  readonly code: ErrorCode
-
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = new.target.name
-    this.code = code
-    Object.defineProperty(this, brand, { value: true })
-  }
-
-  /** Tells this package's errors from others, also when two copies of the package are loaded. */
-  static is(error: unknown): error is MirrorPidError {
-    return typeof error === 'object' && error !== null && brand in error
-  }
-
-  /** The error as plain data: 64-bit numbers become decimal strings, so that `JSON.stringify` loses no digit. */
-  toJSON(): Record<string, unknown> {
-    const facts: Record<string, unknown> = { name: this.name, code: this.code, message: this.message }
-    for (const [key, value] of Object.entries(this)) {
-      if (key !== 'name') facts[key] = typeof value === 'bigint' ? value.toString() : value
-    }
-    return facts
-  }
-}
+export { type ErrorCode, errorCodes, MirrorPidError } from './mirrorPidError.ts'
 
 /**
  * Why a batch is corrupt: its CRC does not match, its length cannot be, its magic is not 0, 1 or 2, or its offsets do
@@ -86,7 +25,12 @@ const faults: Record<Exclude<CorruptReason, 'crc'>, string> = {
     "is out of order: its last offset is not above that of the batch before, or not from the file's base offset on",
 }
 
-/** What is wrong with a batch and where, as one line without an end: "batch at byte 0 (base offset 0) is damaged: ...". */
+/**
+ * What is wrong with a batch and where, as one line without an end: "batch at byte 0 (base offset 0) is damaged: ...".
+ *
+ * @example
+ * core.verify(records).corrupt.map(describeCorruptBatch)
+ */
 export function describeCorruptBatch(facts: CorruptBatchFacts): string {
   const where = `batch at byte ${facts.position} (base offset ${facts.baseOffset})`
   if (facts.reason !== 'crc') return `${where} ${faults[facts.reason]}`
@@ -107,7 +51,12 @@ function hexCrc(crc: number | null): string {
   return crc === null ? 'none' : `0x${crc.toString(16).padStart(8, '0')}`
 }
 
-/** A batch that cannot be read, or, where CRCs are checked, one whose bytes are not those that were written. */
+/**
+ * A batch that cannot be read, or, where CRCs are checked, one whose bytes are not those that were written.
+ *
+ * @example
+ * core.rewrite(damaged, { crc: 'verify' }) // throws CorruptBatchError
+ */
 export class CorruptBatchError extends MirrorPidError implements CorruptBatchFacts {
   readonly position: number
   readonly baseOffset: bigint
@@ -143,7 +92,12 @@ function describePlace(place: ProducerIdPlace | null): string {
   return ` in the batch at byte ${place.position} (base offset ${place.baseOffset})`
 }
 
-/** A producer id outside int64, or the one that has no image: -(2^63 - 1 + 2) does not fit an int64. */
+/**
+ * A producer id outside int64, or the one that has no image: -(2^63 - 1 + 2) does not fit an int64.
+ *
+ * @example
+ * mapProducerId(2n ** 63n - 1n) // throws UnmappableProducerIdError
+ */
 export class UnmappableProducerIdError extends MirrorPidError {
   readonly producerId: bigint
   readonly position: number | null
@@ -164,7 +118,12 @@ export class UnmappableProducerIdError extends MirrorPidError {
   }
 }
 
-/** A producer snapshot or a transaction index that Kafka would not take. */
+/**
+ * A producer snapshot or a transaction index that Kafka would not take.
+ *
+ * @example
+ * verifyProducerSnapshot(core, snapshot.subarray(1)) // throws CorruptCompanionError
+ */
 export class CorruptCompanionError extends MirrorPidError {
   /** Byte position of what is wrong, in the file. */
   readonly position: number
@@ -191,7 +150,11 @@ export class CorruptCompanionError extends MirrorPidError {
 
 /**
  * A path that is no log, an output that is there already, a file that the system would not read or write, a segment that
- * an interrupted rewrite in place left half rewritten, or the journal of one that cannot be used.
+ * an interrupted rewrite in place left half rewritten, the journal of one that cannot be used, or a directory that
+ * another process of this package is changing.
+ *
+ * @example
+ * await verifyPaths(['no-such-directory']) // throws LogFileError
  */
 export class LogFileError extends MirrorPidError {
   readonly file: string
@@ -199,7 +162,13 @@ export class LogFileError extends MirrorPidError {
   readonly errno: string | null
 
   constructor(
-    code: 'NOT_A_LOG' | 'OUTPUT_EXISTS' | 'IO_ERROR' | 'UNFINISHED_REWRITE' | 'INVALID_JOURNAL',
+    code:
+      | 'NOT_A_LOG'
+      | 'OUTPUT_EXISTS'
+      | 'IO_ERROR'
+      | 'UNFINISHED_REWRITE'
+      | 'INVALID_JOURNAL'
+      | 'DIRECTORY_LOCKED',
     message: string,
     file: string,
     errno: string | null = null,
@@ -211,14 +180,27 @@ export class LogFileError extends MirrorPidError {
   }
 }
 
-/** An argument of the wrong kind or out of range. */
+/**
+ * An argument of the wrong kind or out of range.
+ *
+ * @example
+ * core.rewrite(records, { crc: 'none' }) // throws InvalidArgumentError
+ */
 export class InvalidArgumentError extends MirrorPidError {
   constructor(message: string) {
     super('INVALID_ARGUMENT', message)
   }
 }
 
-/** The wasm core cannot be compiled here: no WebAssembly, or a Content-Security-Policy that forbids it. */
+/**
+ * The wasm core cannot be compiled here: no WebAssembly, or a Content-Security-Policy that forbids it.
+ *
+ * @example
+ * const core = await loadCore().catch((error) => {
+ *   if (error instanceof WasmUnavailableError) return jsCore()
+ *   throw error
+ * })
+ */
 export class WasmUnavailableError extends MirrorPidError {
   constructor(reason: string, options?: ErrorOptions) {
     super(
@@ -230,7 +212,12 @@ export class WasmUnavailableError extends MirrorPidError {
   }
 }
 
-/** A batch that decompresses to more than is allowed: a large one, or a decompression bomb. */
+/**
+ * A batch that decompresses to more than is allowed: a large one, or a decompression bomb.
+ *
+ * @example
+ * await decodeRecords(compressed, { maxDecompressedBytes: 8 }) // throws DecompressionLimitError
+ */
 export class DecompressionLimitError extends MirrorPidError {
   /** The most bytes that were allowed. */
   readonly limit: number
@@ -256,7 +243,12 @@ export interface RecordPlace {
   baseOffset?: bigint
 }
 
-/** A sound batch whose content does not have the form it should: Kafka's InvalidRecordException. */
+/**
+ * A sound batch whose content does not have the form it should: Kafka's InvalidRecordException.
+ *
+ * @example
+ * decodeMirrorPidReset(new Uint8Array(1)) // throws InvalidRecordError
+ */
 export class InvalidRecordError extends MirrorPidError {
   readonly position: number | null
   readonly baseOffset: bigint | null
@@ -268,7 +260,14 @@ export class InvalidRecordError extends MirrorPidError {
   }
 }
 
-/** A batch that claims more bytes than the reader was told to hold. Sizes in bytes. */
+/**
+ * A batch that claims more bytes than the reader was told to hold. Sizes in bytes.
+ *
+ * @example
+ * const cut = new Response(records.subarray(0, 100))
+ * const mapped = cut.body.pipeThrough(rewriteStream({ maxBatchBytes: 61 }))
+ * await mapped.getReader().read() // throws BatchTooLargeError
+ */
 export class BatchTooLargeError extends MirrorPidError {
   readonly position: number
   readonly baseOffset: bigint

@@ -1,3 +1,9 @@
+/**
+ * All that works on bytes, for Node, workers and pages.
+ *
+ * @module mirrorpid
+ */
+
 export * from './core/exports.ts'
 export {
   type CodecName,
@@ -22,6 +28,13 @@ export { ControlRecordType } from './formats/controlRecordType.ts'
 export { type DecodeOptions, decodeRecords } from './formats/decodeRecords.ts'
 export { encodeRecordBatch, type RecordBatchSpec, type RecordSpec } from './formats/encodeRecordBatch.ts'
 export { type EndTransactionMarkerSpec, encodeEndTransactionMarker } from './formats/endTransactionMarker.ts'
+export type {
+  KRaftVersionRecord,
+  LeaderChangeMessage,
+  SnapshotFooterRecord,
+  SnapshotHeaderRecord,
+  VotersRecord,
+} from './formats/kraftRecords.ts'
 export {
   decodeMirrorPidReset,
   encodeMirrorPidReset,
@@ -53,6 +66,7 @@ export type { LogOffsets, LogRead, LogReadOptions, ReadIsolation } from './log/p
 export { memoryStorage } from './log/partition/memoryStorage.ts'
 export { overlayStorage } from './log/partition/overlayStorage.ts'
 export { PartitionLog } from './log/partition/partitionLog.ts'
+export type { Cut, RecoveryChanges } from './log/partition/recoveryChanges.ts'
 export type { LogStorage, StoredFile } from './log/partition/storage.ts'
 export { rewriteProducerSnapshot, verifyProducerSnapshot } from './log/producerSnapshot.ts'
 export { type RewriteStream, type RewriteStreamOptions, rewriteStream } from './log/rewriteStream.ts'
@@ -74,13 +88,15 @@ export type {
 } from './mirroring/audit/auditReport.ts'
 export { ProducerAudit } from './mirroring/audit/producerAudit.ts'
 export { type OverlapOptions, sourceOverlaps } from './mirroring/audit/sourceOverlaps.ts'
-export { SourceProducers, type SourceRange } from './mirroring/audit/sourceProducers.ts'
+export { type OwnOverlap, SourceProducers, type SourceRange } from './mirroring/audit/sourceProducers.ts'
 export { type Leader, SoleReplica } from './mirroring/leader.ts'
 export {
   AppendRefusedError,
   CorruptMirrorStateError,
   InvalidTransitionError,
   SourceClusterMismatchError,
+  type StopRefusal,
+  StopRefusedError,
 } from './mirroring/mirrorErrors.ts'
 export {
   MirrorPartition,

@@ -4,16 +4,21 @@ function describe(value: unknown): string {
   return Object.prototype.toString.call(value).slice(8, -1)
 }
 
+/** Refuses what `bytesOf` refuses. The tag is asked for directly, as calls on small batches are short. */
+export function requireBytes(value: Uint8Array | DataView, name: string): void {
+  const kind = (value as Partial<Uint8Array | DataView> | null | undefined)?.[Symbol.toStringTag]
+  if (ArrayBuffer.isView(value) && (kind === 'Uint8Array' || kind === 'DataView')) return
+  const found = describe(value)
+  const mend = found.endsWith('ArrayBuffer') ? '; wrap it: new Uint8Array(buffer)' : ''
+  throw new InvalidArgumentError(`${name} must be a Uint8Array, a Buffer or a DataView; got ${found}${mend}`)
+}
+
 /**
  * The caller's memory as a plain Uint8Array over the same bytes: a Buffer, a Uint8Array or a DataView, at any offset, on
  * an ArrayBuffer or a SharedArrayBuffer. Kinds with wider elements are refused, because their length is no byte count.
  */
 export function bytesOf(value: Uint8Array | DataView, name: string): Uint8Array {
-  const kind = describe(value)
-  if (!ArrayBuffer.isView(value) || (kind !== 'Uint8Array' && kind !== 'DataView')) {
-    const mend = kind.endsWith('ArrayBuffer') ? '; wrap it: new Uint8Array(buffer)' : ''
-    throw new InvalidArgumentError(`${name} must be a Uint8Array, a Buffer or a DataView; got ${kind}${mend}`)
-  }
+  requireBytes(value, name)
   try {
     return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
   } catch (cause) {

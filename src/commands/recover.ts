@@ -17,8 +17,8 @@ the log is cut at the first damage and later segments go, indexes, leader epochs
 the batches. Then it prints what such a broker knows: offsets, producers, open transactions, barriers. The last stable offset
 is that with all of the log replicated. The log start offset comes from the checkpoint beside the directory.
 
-Nothing is changed without --write; all changes stay in memory. With it they are made, and the log is closed as a clean
-shutdown does. Stop the broker first: there is no way to see from here that one is at work. Producers whose batches were all
+Nothing is changed without --write; all changes stay in memory. With it they are made, under a lock (.mirrorpid-lock) that
+keeps other runs of mirrorpid away, and the log is closed as a clean shutdown does. Stop the broker first: there is no way to see from here that one is at work. Producers whose batches were all
 deleted are known from snapshots alone, and are forgotten by a recovery.
 
 As Apache Kafka up to at least 4.3 sees the log: --producer-id-test stock --barrier-policy ignore.

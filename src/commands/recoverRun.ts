@@ -1,6 +1,6 @@
 import { MirrorPidError } from '../errors.ts'
 import { logFileName } from '../log/fileNames.ts'
-import { type Cut, type RecoverPartitionReport, recoverPartition } from '../node/recoverPartition.ts'
+import { type RecoverPartitionReport, recoverPartition } from '../node/recoverPartition.ts'
 import {
   count,
   describeFailure,
@@ -14,6 +14,7 @@ import {
   writeWarning,
 } from './output.ts'
 import type { RecoverFlags } from './recover.ts'
+import { describeCut } from './recoveryOutput.ts'
 
 /** What keeps a broker from starting is in the log, so it is a finding. */
 const BROKER_STOPPERS: readonly string[] = ['INVALID_TXN_STATE', 'INVALID_RECORD', 'CORRUPT_CHECKPOINT']
@@ -56,6 +57,11 @@ async function printReport(report: RecoverPartitionReport, isQuiet: boolean): Pr
   }
   if (isQuiet) return
   for (const name of report.leftovers) writeLine(`${directory}: ${name}, a leftover, ${was} moved or removed`)
+  for (const name of report.foreignFiles) {
+    writeLine(
+      `${directory}: ${name} has no name that a broker gives, and ${written ? 'was' : 'would be'} left alone`,
+    )
+  }
   const size = `${formatBytes(report.bytes)} in ${count(report.batches, 'batch', 'batches')}`
   writeLine(`${directory}: ${count(report.segments, 'segment', 'segments')}, ${size}`)
   writeLine(`  log start offset    ${report.logStartOffset}`)
@@ -77,19 +83,6 @@ async function printReport(report: RecoverPartitionReport, isQuiet: boolean): Pr
     writeLine(`  offset ${offset}, source cluster ${sourceClusterId ?? 'not named'}: ${effect}`)
   }
   writeLine(written ? `the files ${were} recovered` : 'nothing was changed')
-}
-
-function describeCut({ segment, position, bytes, fault, isZero }: Cut, was: string): string {
-  const name = logFileName(segment, '.log')
-  const what = isZero ? `${bytes} trailing zero bytes, as in a preallocated segment,` : `${bytes} bytes`
-  const why = {
-    incomplete: 'the last batch is incomplete',
-    size: 'a batch has an impossible size',
-    magic: 'a batch has an unknown magic',
-    crc: 'the CRC of a batch does not match',
-    offsets: 'offsets go back in it',
-  }[fault]
-  return `${name}: ${what} ${was} cut at position ${position}${isZero ? '' : `: ${why}`}`
 }
 
 function* warningsOf(

@@ -22,7 +22,9 @@ is no hindrance, and stays visible. Nothing appears under its final name before 
 In place, only headers change in segments. What is to change is written to a journal first, beside each segment and named
 after it (.mirrorpid-journal); no broker takes that for data. A run that is killed leaves it behind, and the next one on
 the same path finishes the work and removes it; until then every other command says so. A segment that has other names
-(hard links) is replaced by a copy instead, and those keep the old bytes. Modification times stay as they were.
+(hard links) is replaced by a copy instead, and those keep the old bytes. Modification times stay as they were. The directory
+is locked meanwhile (.mirrorpid-lock) against other runs of mirrorpid, not against brokers. Where a broker has added to a
+half rewritten segment, the journal is finished and what was added is rewritten too.
 
 CRC modes:
   patch      (default) computes the new CRC from the old one and the changed id; a batch that was damaged before still

@@ -100,6 +100,12 @@ function alreadyOf(direction: Direction | null): string {
 }
 
 function warn(result: RewriteResult, direction: Direction, isQuiet: boolean): void {
+  for (const { path, bytes } of result.grown) {
+    writeWarning(
+      `${path}: ${bytes} bytes were added since the interrupted rewrite: a broker was at work on a half rewritten segment. ` +
+        'The journal was finished, and what was added is rewritten as the rest',
+    )
+  }
   for (const { path, incomplete, trailing } of result.files) {
     if (incomplete !== null) writeWarning(`${path}: ${describeIncomplete(incomplete)}; kept as it is`)
     if (trailing.kind === 'zeros' && !isQuiet) {

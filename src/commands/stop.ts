@@ -7,6 +7,8 @@ export interface StopFlags {
   sourceClusterId: string
   openTransactions?: OpenTransactionsMode
   leaderEpoch?: number
+  again?: true
+  unmarked?: true
   dryRun?: true
   json?: true
   quiet?: true
@@ -15,8 +17,7 @@ export interface StopFlags {
 const HELP = `
 The failover of one mirrored partition, on its files. In this order, each step safe to repeat:
   1. The mirror's state is noted in DIR/mirror-state.json, which brokers leave alone. A directory without one is taken to
-     mirror the source cluster that is named; one that mirrors another source is refused, and so is one of the source cluster
-     itself, by meta.properties beside it.
+     mirror the source cluster that is named.
   2. Open transactions, mirrored and local ones, are settled:
        abort      (default) an ABORT marker ends each; no committed record is lost
        truncate   the log is cut at the first record of the first of them, committed records behind it included
@@ -26,13 +27,31 @@ The failover of one mirrored partition, on its files. In this order, each step s
   5. The state becomes STOPPED. Run again, the command changes nothing, and says where the barrier is.
 
 Stop the brokers first. A run that was killed must be run again before a broker starts: until then the end of the log may
-be half written. A log with damaged records is refused, since opening it would cut it there.
+be half written. A stop that is under way keeps its --open-transactions.
+
+The whole log is replayed, since producer snapshots of Kafka's brokers know no mapped ids. So producers whose batches were
+all deleted are forgotten, local ones too: they were known from snapshots alone.
+
+Refused, with no byte changed:
+  - a log with damaged records, which opening would cut. What a process that died has left of its last write is cut, and said:
+    at the end of the last segment, with no whole batch behind, and not below the recovery point, the high watermark, the
+    newest snapshot, or after a clean shutdown;
+  - one of which opening would remove records otherwise: by a log start offset, of a checkpoint, above its end, or to finish
+    a compaction (.log.swap);
+  - a directory whose meta.properties or mirror-state.json names another cluster than --cluster-id, or whose mirror-state.json
+    names another source;
+  - one without mirror-state.json whose producers are all local, as in the source itself; --unmarked says that it is the
+    mirror. A log without producers is taken;
+  - one that is STOPPED and does not hold the barrier of that stop (unless all up to there was deleted), and one with mapped
+    batches behind it: it was mirrored again, by something that keeps no mirror-state.json. --again stops it again, with
+    another barrier; the source may be another one then. Mirrored batches without a producer cannot be seen;
+  - __cluster_metadata, and directories that a broker deletes, moves or has set aside (-delete, -future, -stray).
 
 Replicas: run it on the copy that will lead, which must hold all that was acknowledged, so on that of the last leader. The
 other replicas fetch what was appended. With "truncate", what is written gets a new leader epoch, by which they cut what the
 leader has cut; a controller that gives the same epoch to another replica defeats that, and this command knows no
 controller. When in doubt, remove the partition's directory from the other brokers while they are down; they fetch it anew.
---leader-epoch sets the epoch, such as the one after the controller's last.
+--leader-epoch sets the epoch, such as the one after the controller's last; with "truncate" it must be above all of the log.
 
 The checkpoints of the log directory are not changed. A broker takes the lesser of its recovery point and the log's end, and
 of its high watermark and the log's end; a high watermark below the barrier rises once the in-sync replicas have it.
@@ -67,6 +86,8 @@ export function addStopCommand(program: Command): void {
       ]),
     )
     .option('--leader-epoch <n>', 'the leader epoch of what is written', leaderEpoch)
+    .option('--again', 'stop a mirror that was stopped, and mirrored again since')
+    .option('--unmarked', 'the mirror may be one without mapped producer ids')
     .option('--dry-run', 'change nothing; tell what would be done')
     .option('--json', 'print one JSON document; 64-bit numbers as decimal strings')
     .option('--quiet', 'print only errors and warnings')

@@ -11,6 +11,7 @@ import {
   writeLine,
   writeWarning,
 } from './output.ts'
+import { describeCut } from './recoveryOutput.ts'
 import type { StopFlags } from './stop.ts'
 
 export async function runStop(directory: string, flags: StopFlags): Promise<void> {
@@ -35,6 +36,7 @@ function* describe(report: StopPartitionReport): Generator<string> {
     yield `${directory}: already stopped at offset ${lastMirroredOffset}; nothing was changed`
   } else {
     yield `${directory}: ${dryRun ? 'would be stopped' : 'stopped'}; it mirrored ${sourceClusterId}`
+    yield* describeChanges(report)
     yield* describeSettled(report)
     yield `  barrier (MIRROR_PID_RESET) at offset ${lastMirroredOffset}, leader epoch ${report.leaderEpoch}; log end offset ${report.logEndOffset}`
     if (report.expiredProducers !== null) {
@@ -50,6 +52,14 @@ function* describe(report: StopPartitionReport): Generator<string> {
   yield 'Next:'
   yield '  - the other replicas: start this broker as the leader; where the log was cut, see "mirrorpid stop --help" first'
   yield `  - a failback: cut the log of ${sourceClusterId} to the mirrored end offset ${mirroredEndOffset}, then mirror this cluster from there`
+}
+
+/** What was cut of a last write is a warning. */
+function* describeChanges({ cut, leftovers, foreignFiles, dryRun }: StopPartitionReport): Generator<string> {
+  const was = dryRun ? 'would be' : 'was'
+  for (const each of cut) if (each.isZero) yield `  ${describeCut(each, was)}`
+  for (const name of leftovers) yield `  ${name}, a leftover, ${was} moved or removed`
+  for (const name of foreignFiles) yield `  ${name} has no name that a broker gives, and ${was} left alone`
 }
 
 function* describeSettled({

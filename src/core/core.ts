@@ -12,6 +12,7 @@ export type CrcMode = 'patch' | 'verify' | 'recompute'
 /** `map` moves producer ids >= 0 to `-(id + 2)`; `unmap` moves ids <= -2 back. */
 export type Direction = 'map' | 'unmap'
 
+/** How a rewrite handles CRCs, and which way it goes. */
 export interface RewriteOptions {
   /** Default `patch`. */
   crc?: CrcMode

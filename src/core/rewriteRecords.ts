@@ -17,7 +17,7 @@ export function rewriteRecords(
   engine: CrcEngine,
 ): RewriteReport {
   const report = check(new RecordSetCursor(bytes), crc, direction, engine)
-  if (report.rewritten > 0) write(new RecordSetCursor(bytes), crc, direction, engine)
+  if (report.rewritten > 0) writeRecords(new RecordSetCursor(bytes), crc, direction, engine)
   return report
 }
 
@@ -30,15 +30,26 @@ function check(
   const report = newCounts()
   let kind = cursor.frame()
   while (kind === FRAME_BATCH) {
-    const corrupt = crc === 'verify' ? checkCrc(cursor, engine) : null
-    if (corrupt !== null) throw new CorruptBatchError(corrupt)
-    if (classify(cursor, report, direction) && direction === 'map') requireImage(cursor)
+    checkBatch(cursor, report, crc, direction, engine)
     cursor.advance()
     kind = cursor.frame()
   }
   const unreadable = finish(cursor, report, kind)
   if (unreadable !== null) throw new CorruptBatchError(unreadable)
   return report
+}
+
+/** Counts the framed batch, and throws where it must not be rewritten. */
+export function checkBatch(
+  cursor: RecordSetCursor,
+  report: RewriteReport,
+  crc: CrcMode,
+  direction: Direction,
+  engine: CrcEngine,
+): void {
+  const corrupt = crc === 'verify' ? checkCrc(cursor, engine) : null
+  if (corrupt !== null) throw new CorruptBatchError(corrupt)
+  if (classify(cursor, report, direction) && direction === 'map') requireImage(cursor)
 }
 
 function requireImage(cursor: RecordSetCursor): void {
@@ -49,7 +60,13 @@ function requireImage(cursor: RecordSetCursor): void {
   throw new UnmappableProducerIdError(producerId, { position, baseOffset: cursor.baseOffset })
 }
 
-function write(cursor: RecordSetCursor, crc: CrcMode, direction: Direction, engine: CrcEngine): void {
+/** The second pass, once all is checked. */
+export function writeRecords(
+  cursor: RecordSetCursor,
+  crc: CrcMode,
+  direction: Direction,
+  engine: CrcEngine,
+): void {
   for (; cursor.frame() === FRAME_BATCH; cursor.advance()) {
     if (cursor.magic === CURRENT_MAGIC) writeBatch(cursor, crc, direction, engine)
   }

@@ -16,6 +16,7 @@ export interface AbortedTransaction {
   firstOffset: bigint
 }
 
+/** What `consumerView` takes; the names are those of a fetch. */
 export interface ConsumerViewOptions extends DecodeOptions {
   /** Default `read_uncommitted`, as in Kafka. */
   isolation?: 'read_uncommitted' | 'read_committed'
@@ -27,6 +28,7 @@ export interface ConsumerViewOptions extends DecodeOptions {
   checkCrcs?: boolean
 }
 
+/** What a consumer sees of a record set. */
 export interface ConsumerView {
   records: KafkaRecord[]
   /** Where to fetch next: behind all that was seen, hidden or not. */

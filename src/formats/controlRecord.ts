@@ -72,6 +72,8 @@ export function parseControlRecord(record: KafkaRecord): ControlRecord {
  * @throws InvalidRecordError for a key under four bytes or a value that is too short for its type
  * @throws InvalidArgumentError for a batch that is no control batch
  * @see Kafka's ControlRecordType and ControlRecordUtils
+ * @example
+ * for (const batch of recordBatches(records)) if (batch.isControl) console.log(decodeControlRecords(batch).length)
  */
 export function decodeControlRecords(batch: RecordBatch): ControlRecord[] {
   return readControlBatch(batch, (records) => records.map(parseControlRecord))

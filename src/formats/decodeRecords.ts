@@ -5,6 +5,7 @@ import { parseLegacyRecord, parseWrappedRecords, wrappedBytes } from './legacyRe
 import { type KafkaRecord, parseRecords } from './record.ts'
 import type { RecordBatch } from './recordBatch.ts'
 
+/** How the records of a batch are decompressed. */
 export interface DecodeOptions {
   /** The most bytes that one batch may decompress to; default 256 MiB. More is an error, not an allocation. */
   maxDecompressedBytes?: number

@@ -7,6 +7,7 @@ import { InvalidArgumentError } from '../errors.ts'
 import type { RecordHeader } from './record.ts'
 import { NO_PARTITION_LEADER_EPOCH, NO_PRODUCER_EPOCH, NO_SEQUENCE, NO_TIMESTAMP } from './recordBatch.ts'
 
+/** A record to write. Keys and values are null where they are left out. */
 export interface RecordSpec {
   /** Absolute; default one more than the record before, the batch's base offset for the first. */
   offset?: bigint

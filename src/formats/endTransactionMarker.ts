@@ -4,6 +4,7 @@ import { InvalidArgumentError } from '../errors.ts'
 import { ControlRecordType, encodeControlKey } from './controlRecordType.ts'
 import { encodeRecordBatch } from './encodeRecordBatch.ts'
 
+/** A marker to write. Source: Kafka's EndTransactionMarker. */
 export interface EndTransactionMarkerSpec {
   baseOffset: bigint
   /** Default -1. */

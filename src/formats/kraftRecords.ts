@@ -10,20 +10,24 @@ export interface LeaderChangeMessage {
   grantingVoters: { voterId: number }[]
 }
 
+/** The timestamp is in milliseconds since the epoch. Source: Kafka's SnapshotHeaderRecord (KIP-630). */
 export interface SnapshotHeaderRecord {
   version: number
   lastContainedLogTimestamp: bigint
 }
 
+/** Source: Kafka's SnapshotFooterRecord (KIP-630). */
 export interface SnapshotFooterRecord {
   version: number
 }
 
+/** Source: Kafka's KRaftVersionRecord (KIP-853). */
 export interface KRaftVersionRecord {
   version: number
   kRaftVersion: number
 }
 
+/** Source: Kafka's VotersRecord (KIP-853). */
 export interface VotersRecord {
   version: number
   voters: {

@@ -17,6 +17,7 @@ export interface MirrorPidReset {
   taggedFields: TaggedField[]
 }
 
+/** A barrier to write. Source: KIP-1279. */
 export interface MirrorPidResetSpec {
   /** Where the barrier stands: the log end offset of the partition. */
   baseOffset: bigint

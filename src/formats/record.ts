@@ -2,6 +2,7 @@ import { NO_SEQUENCE, type RecordBatch } from './recordBatch.ts'
 import { RecordCursor } from './recordCursor.ts'
 import { incrementSequence } from './sequence.ts'
 
+/** A header of a record; its value is a view of the batch. */
 export interface RecordHeader {
   key: string
   value: Uint8Array | null

@@ -13,9 +13,11 @@ export const NO_TIMESTAMP = -1n
 
 /** Codec numbers of the attributes' low three bits. Source: Kafka's CompressionType. */
 export const CompressionType = { none: 0, gzip: 1, snappy: 2, lz4: 3, zstd: 4 } as const
+/** Kafka's name of a codec, or `none`. */
 export type CompressionName = keyof typeof CompressionType
 const COMPRESSION_NAMES = Object.keys(CompressionType) as CompressionName[]
 
+/** Who gave the timestamps. Source: Kafka's TimestampType. */
 export type TimestampType = 'NoTimestampType' | 'CreateTime' | 'LogAppendTime'
 
 const CODEC_MASK = 0x07

@@ -74,7 +74,7 @@ function spend(budget: SearchBudget, bytes: number): boolean {
 }
 
 /** The next place where something looks like a batch that fits into what is left; `limit` when there is none. */
-function nextPlausible(bytes: Uint8Array, view: DataView, limit: number, left: number): number {
+export function nextPlausible(bytes: Uint8Array, view: DataView, limit: number, left: number): number {
   const last = Math.min(limit, bytes.length - layout.HEADER_SIZE_UP_TO_MAGIC + 1)
   for (let at = 0; at < last; at++) {
     const magic = bytes[at + layout.MAGIC]!

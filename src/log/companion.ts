@@ -11,6 +11,7 @@ export interface CompanionReport {
   rewritten: number
 }
 
+/** How the ids of a producer snapshot or a transaction index are rewritten. */
 export interface CompanionOptions {
   /** Default `map`. */
   direction?: Direction

@@ -72,7 +72,7 @@ export function rewriteProducerSnapshot(
  * @returns the number of entries
  * @throws CorruptCompanionError CORRUPT_SNAPSHOT
  * @example
- * verifyProducerSnapshot(core, snapshot) // 12
+ * verifyProducerSnapshot(core, snapshot) // 4
  */
 export function verifyProducerSnapshot(core: Core, bytes: Uint8Array, file: string | null = null): number {
   return format.checkSnapshot(bytesOf(bytes, 'bytes'), engineOf(core), file)

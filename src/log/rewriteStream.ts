@@ -12,6 +12,7 @@ declare global {
   interface TransformStream<I, O> {}
 }
 
+/** What `rewriteStream` takes besides what a rewrite does. */
 export interface RewriteStreamOptions extends RewriteOptions {
   /** Default the wasm core, loaded when the stream starts. */
   core?: Core

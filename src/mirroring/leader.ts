@@ -8,12 +8,18 @@ export interface Leader {
   /** The leader's log; another one after a change of leaders. */
   readonly log: PartitionLog
   readonly leaderEpoch: number
+  /** As `PartitionLog.append`, in the leader's epoch. */
   append(records: Uint8Array, origin: AppendOrigin, options?: AppendOptions): LogAppendResult
   /** Cuts the log; replicas that have more follow, which takes another leader epoch. */
   truncateTo(offset: bigint): void
 }
 
-/** The leader of a partition that has no other replica: what is appended is replicated. */
+/**
+ * The leader of a partition that has no other replica: what is appended is replicated.
+ *
+ * @example
+ * const mirror = new MirrorPartition(new SoleReplica(log), memoryStateStore())
+ */
 export class SoleReplica implements Leader {
   readonly log: PartitionLog
   readonly leaderEpoch: number
@@ -25,6 +31,7 @@ export class SoleReplica implements Leader {
     log.updateHighWatermark(log.logEndOffset)
   }
 
+  /** As `PartitionLog.append`; what was appended is below the high watermark then. */
   append(records: Uint8Array, origin: AppendOrigin, options: AppendOptions = {}): LogAppendResult {
     const result = this.log.append(records, origin, { ...options, leaderEpoch: this.leaderEpoch })
     this.log.updateHighWatermark(this.log.logEndOffset)

@@ -1,7 +1,13 @@
 import { MirrorPidError } from '../errors.ts'
 import type { MirrorStateName } from './mirrorState.ts'
 
-/** A step that the mirror's state does not allow. */
+/**
+ * A step that the mirror's state does not allow.
+ *
+ * @example
+ * const mirror = new MirrorPartition(new SoleReplica(log), memoryStateStore())
+ * mirror.start() // throws InvalidTransitionError
+ */
 export class InvalidTransitionError extends MirrorPidError {
   /** Null for a partition that was never mirrored. */
   readonly from: MirrorStateName | null
@@ -18,7 +24,13 @@ export class InvalidTransitionError extends MirrorPidError {
   }
 }
 
-/** An append that the mirror's state does not allow: two writers would mix. */
+/**
+ * An append that the mirror's state does not allow: two writers would mix.
+ *
+ * @example
+ * const mirror = new MirrorPartition(new SoleReplica(log), memoryStateStore())
+ * mirror.mirror(fetched) // throws AppendRefusedError
+ */
 export class AppendRefusedError extends MirrorPidError {
   readonly state: MirrorStateName | null
 
@@ -28,7 +40,14 @@ export class AppendRefusedError extends MirrorPidError {
   }
 }
 
-/** A stop that names another source than the partition was mirrored from. */
+/**
+ * A stop that names another source than the partition was mirrored from.
+ *
+ * @example
+ * mirror.prepare({ sourceClusterId: 'A' })
+ * mirror.start()
+ * mirror.stop({ sourceClusterId: 'B' }) // throws SourceClusterMismatchError
+ */
 export class SourceClusterMismatchError extends MirrorPidError {
   readonly expected: string
   readonly given: string
@@ -44,7 +63,13 @@ export class SourceClusterMismatchError extends MirrorPidError {
   }
 }
 
-/** A mirror's own state file that cannot be read. */
+/**
+ * A mirror's own state file that cannot be read.
+ *
+ * @example
+ * const storage = memoryStorage([['mirror-state.json', new Uint8Array(0)]])
+ * mirrorStateFile(storage).load() // throws CorruptMirrorStateError
+ */
 export class CorruptMirrorStateError extends MirrorPidError {
   readonly file: string
 
@@ -55,5 +80,35 @@ export class CorruptMirrorStateError extends MirrorPidError {
         'file, or remove it and prepare the mirror anew.',
     )
     this.file = file
+  }
+}
+
+/**
+ * Why a stop is refused before it changes anything:
+ * - `records`: opening the log would take records out of it;
+ * - `unmarked`: no producer of the log is mapped, and no state says that it is a mirror;
+ * - `no-barrier`: the state says STOPPED, and the log has no barrier there;
+ * - `mirrored-again`: the state says STOPPED, and mapped batches follow the barrier;
+ * - `cluster`: the directory is another cluster's.
+ */
+export type StopRefusal = 'records' | 'unmarked' | 'no-barrier' | 'mirrored-again' | 'cluster'
+
+/**
+ * A stop that could do harm. Nothing was changed.
+ *
+ * @example
+ * const storage = memoryStorage()
+ * const log = PartitionLog.open(storage)
+ * log.append(encodeRecordBatch({ producerId: 5n, producerEpoch: 0, baseSequence: 0, records: [{ value }] }), 'client')
+ * log.close()
+ * stopLog(storage, {}, { clusterId: 'B', sourceClusterId: 'A' }) // throws StopRefusedError: no id is mapped
+ */
+export class StopRefusedError extends MirrorPidError {
+  readonly reason: StopRefusal
+
+  /** @param advice a sentence */
+  constructor(reason: StopRefusal, what: string, advice: string) {
+    super('STOP_REFUSED', `${what}. Nothing was changed; ${advice}`)
+    this.reason = reason
   }
 }

@@ -2,14 +2,13 @@ import { bytesOf } from '../bytes/view.ts'
 import type { Core } from '../core/core.ts'
 import { jsCore } from '../core/jsCore.ts'
 import { InvalidArgumentError } from '../errors.ts'
-import { decodeControlRecord } from '../formats/controlRecord.ts'
 import { encodeMirrorPidReset } from '../formats/mirrorPidReset.ts'
-import { recordBatches } from '../formats/recordBatches.ts'
 import type { LogAppendResult } from '../log/partition/logAppend.ts'
 import { minOffset } from '../log/partition/offsets.ts'
 import type { PartitionLog } from '../log/partition/partitionLog.ts'
 import type { AppendOptions } from '../producers/appendResult.ts'
 import { requireOffset } from '../producers/managerOptions.ts'
+import { barrierAt } from './barrierAt.ts'
 import type { Leader } from './leader.ts'
 import { AppendRefusedError, SourceClusterMismatchError } from './mirrorErrors.ts'
 import {
@@ -23,6 +22,7 @@ import {
 import type { MirrorStateStore } from './mirrorStateFile.ts'
 import { settleTransactions } from './settleTransactions.ts'
 
+/** How a mirror maps and stamps what it writes. */
 export interface MirrorPartitionOptions {
   /** Maps the producer ids. Default: the plain TypeScript core; a core of `loadCore()` is faster. */
   core?: Core
@@ -32,6 +32,7 @@ export interface MirrorPartitionOptions {
   now?: () => bigint
 }
 
+/** What is mirrored, and what of this log stays. */
 export interface PrepareRequest {
   /** The cluster that is to be mirrored. */
   sourceClusterId: string
@@ -39,6 +40,7 @@ export interface PrepareRequest {
   truncateTo?: bigint
 }
 
+/** Whose mirror is stopped, and what becomes of transactions that are open. */
 export interface StopRequest {
   /** Must be the mirror's source; default: not checked. */
   sourceClusterId?: string
@@ -167,12 +169,14 @@ export class MirrorPartition {
     return this.#leader.append(records, origin, options)
   }
 
+  /** Stops taking batches in; what was appended is on disk then. InvalidTransitionError unless MIRRORING. */
   pause(): void {
     this.#become('PAUSING', {})
     this.log.flush()
     this.#become('PAUSED', {})
   }
 
+  /** Goes on where `pause` stopped: the same as `start`. */
   resume(): void {
     this.start()
   }
@@ -244,11 +248,7 @@ export class MirrorPartition {
    */
   #endsWithBarrier(offset: bigint, sourceClusterId: string): boolean {
     const { log } = this
-    if (offset < log.logStartOffset || offset + 1n !== log.logEndOffset) return false
-    const [batch] = recordBatches(log.read(offset, { maxBytes: 0 }).records)
-    if (batch === undefined || !batch.isControl || batch.baseOffset !== offset) return false
-    const record = decodeControlRecord(batch)
-    return record?.name === 'MIRROR_PID_RESET' && record.sourceClusterId === sourceClusterId
+    return offset + 1n === log.logEndOffset && barrierAt(log, offset)?.sourceClusterId === sourceClusterId
   }
 
   #cutTo(offset: bigint): void {

@@ -72,4 +72,8 @@ export interface MirrorState {
   lastMirroredOffset: bigint | null
   /** FAILED: why. */
   failure: string | null
+  /** The cluster of this mirror, where the stop of a directory has noted it. */
+  clusterId?: string
+  /** STOPPING: of what the stop of a directory writes, which a repeated one goes on with. */
+  leaderEpoch?: number
 }

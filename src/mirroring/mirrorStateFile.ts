@@ -4,6 +4,7 @@ import type { MirrorState, MirrorStateName } from './mirrorState.ts'
 
 /** Where a mirror keeps its state; the one and only for all replicas of a partition. */
 export interface MirrorStateStore {
+  /** The state that was saved last; null for a partition that was never mirrored. */
   load(): MirrorState | null
   /** The old state or the new one is there whenever the process dies. */
   save(state: MirrorState): void
@@ -24,7 +25,12 @@ const STATES: readonly string[] = [
 ] satisfies MirrorStateName[]
 const OFFSETS = ['prepareOffset', 'plannedBarrierOffset', 'mirroredEndOffset', 'lastMirroredOffset'] as const
 
-/** Keeps the state in the file `mirror-state.json` of a partition. */
+/**
+ * Keeps the state in the file `mirror-state.json` of a partition.
+ *
+ * @example
+ * mirrorStateFile(storage).load()?.lastMirroredOffset
+ */
 export function mirrorStateFile(storage: LogStorage): MirrorStateStore {
   return {
     load() {
@@ -38,7 +44,12 @@ export function mirrorStateFile(storage: LogStorage): MirrorStateStore {
   }
 }
 
-/** Keeps the state in memory. */
+/**
+ * Keeps the state in memory.
+ *
+ * @example
+ * memoryStateStore().load() // null
+ */
 export function memoryStateStore(): MirrorStateStore {
   let held: MirrorState | null = null
   return {
@@ -77,6 +88,13 @@ export function decodeMirrorState(text: string): MirrorState {
     throw fault(`its openTransactions is ${String(openTransactions)}`)
   }
   if (failure !== null && typeof failure !== 'string') throw fault('its failure is no text')
+  const { clusterId, leaderEpoch } = fields
+  if (clusterId !== undefined && (typeof clusterId !== 'string' || clusterId === '')) {
+    throw fault(`its clusterId is ${String(clusterId)}`)
+  }
+  if (leaderEpoch !== undefined && !isLeaderEpoch(leaderEpoch)) {
+    throw fault(`its leaderEpoch is ${String(leaderEpoch)}`)
+  }
   const [prepareOffset, plannedBarrierOffset, mirroredEndOffset, lastMirroredOffset] = OFFSETS.map((name) => {
     const value = fields[name] ?? null
     if (value === null) return null
@@ -94,5 +112,11 @@ export function decodeMirrorState(text: string): MirrorState {
     mirroredEndOffset: mirroredEndOffset ?? null,
     lastMirroredOffset: lastMirroredOffset ?? null,
     failure,
+    ...(clusterId === undefined ? {} : { clusterId }),
+    ...(leaderEpoch === undefined ? {} : { leaderEpoch }),
   }
+}
+
+function isLeaderEpoch(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 31
 }

@@ -16,7 +16,7 @@ import { Replica } from './replica.ts'
  * @see Kafka's Partition, ReplicaManager
  * @example
  * const replicas = new ReplicaSet([memoryStorage(), memoryStorage()])
- * replicas.append(batch, 'client')
+ * replicas.append(encodeRecordBatch({ records: [{ value }] }), 'client')
  * replicas.replicate()
  * replicas.log.highWatermark // the log end offset
  */
@@ -57,6 +57,7 @@ export class ReplicaSet implements Leader {
     return [...this.#inSync].sort()
   }
 
+  /** As `PartitionLog.append`, to the leader; followers have it once they fetch. */
   append(records: Uint8Array, origin: AppendOrigin, options: AppendOptions = {}): LogAppendResult {
     const result = this.log.append(records, origin, { ...options, leaderEpoch: this.#leaderEpoch })
     this.#updateHighWatermark()
@@ -116,6 +117,7 @@ export class ReplicaSet implements Leader {
     this.#updateHighWatermark()
   }
 
+  /** A replica that crashed comes back, and recovers its log as a broker does. */
   restart(id: number): void {
     this.#replica(id).restart()
   }

@@ -24,7 +24,12 @@ export function sharedEndOffset(a: PartitionLog, b: PartitionLog): bigint {
   return end
 }
 
-/** Whether a mirror's last batch is that of its source too: then all before it is. */
+/**
+ * Whether a mirror's last batch is that of its source too: then all before it is.
+ *
+ * @example
+ * if (!isAligned(mirror.log, source)) mirror.prepare({ sourceClusterId: 'B', truncateTo: 0n })
+ */
 export function isAligned(mirror: PartitionLog, source: PartitionLog): boolean {
   const { logEndOffset, logStartOffset } = mirror
   if (logEndOffset > source.logEndOffset) return false

@@ -2,19 +2,23 @@ import { isMirroredProducerId, unmapProducerId } from '../core/producerId.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { LogAppendResult } from '../log/partition/logAppend.ts'
 import type { PartitionLogOptions } from '../log/partition/logOptions.ts'
-import { minOffset } from '../log/partition/offsets.ts'
+import { maxOffset, minOffset } from '../log/partition/offsets.ts'
 import { PartitionLog } from '../log/partition/partitionLog.ts'
+import type { RecoveryChanges } from '../log/partition/recoveryChanges.ts'
 import type { LogStorage } from '../log/partition/storage.ts'
 import type { AppendOrigin } from '../producers/appendOrigin.ts'
 import type { AppendOptions } from '../producers/appendResult.ts'
 import type { OngoingTransaction } from '../producers/producerStateManager.ts'
 import { type Leader, SoleReplica } from './leader.ts'
-import { SourceClusterMismatchError } from './mirrorErrors.ts'
+import { SourceClusterMismatchError, StopRefusedError } from './mirrorErrors.ts'
 import { MirrorPartition } from './mirrorPartition.ts'
 import { checkMode, checkTransition, type MirrorState, type OpenTransactionsMode } from './mirrorState.ts'
 import { type MirrorStateStore, mirrorStateFile } from './mirrorStateFile.ts'
-import { afterCrash, isOnlyPrepared, leaderEpochOf, notedEpoch, previewOf } from './stopPreview.ts'
+import { leaderEpochOf, notedEpoch } from './stopEpoch.ts'
+import { isOnlyPrepared, mirroredAgain, mirroredSince, requireMarked, warningsOf } from './stopGuards.ts'
+import { firstOffsetIn, knownOf, previewOf } from './stopPreview.ts'
 
+/** Which mirror is stopped, and how. */
 export interface StopLogRequest {
   /** This cluster's id. */
   clusterId: string
@@ -24,9 +28,16 @@ export interface StopLogRequest {
   openTransactions?: OpenTransactionsMode
   /**
    * Of what the stop writes. Default: the latest in the log; with `truncate` one more, so that replicas which have what is
-   * cut learn of it.
+   * cut learn of it; there it must be above the latest.
    */
   leaderEpoch?: number
+  /**
+   * Default false. With true, a log that was stopped and has been mirrored since, by something that keeps no
+   * `mirror-state.json`, is stopped again; the source may be another one then.
+   */
+  again?: boolean
+  /** Default false. With true, a log whose producers are all local and that has no mirror's state is taken to be the mirror. */
+  unmarked?: boolean
   /** Milliseconds since the epoch, for the records that are written. Default: the clock. */
   now?: () => bigint
 }
@@ -41,7 +52,8 @@ export interface SettledTransaction {
   firstOffset: bigint
 }
 
-export interface StopLogReport {
+/** What a stop has done. Offsets are those of the log after it. */
+export interface StopLogReport extends RecoveryChanges {
   /** Whether the mirror was stopped before; then nothing was changed. */
   alreadyStopped: boolean
   sourceClusterId: string
@@ -87,47 +99,93 @@ class HeldReplica implements Leader {
  * as a clean shutdown does, and only then calls the mirror STOPPED. After a crash at any moment the same call does the
  * rest. Storage without a mirror's state is taken to mirror `sourceClusterId`.
  *
- * @param options how the log is opened: as a broker would
- * @throws SourceClusterMismatchError, InvalidTransitionError, CorruptMirrorStateError; CORRUPT_BATCH where opening would
- *   cut damaged records off; what `PartitionLog` throws
+ * The whole log is replayed, and snapshots of before are not believed: Kafka's know no mapped ids. So producers whose batches
+ * were all deleted are forgotten, as by `recoverPartition`.
+ *
+ * @param options what a broker knows of the log: log start offset, recovery point, high watermark, how it ended
+ * @throws SourceClusterMismatchError, InvalidTransitionError, CorruptMirrorStateError, StopRefusedError; CORRUPT_BATCH where
+ *   opening would cut damaged records off; what `PartitionLog` throws
+ * @example
+ * stopLog(storage, {}, { clusterId: 'B', sourceClusterId: 'A' }).mirroredEndOffset
  */
 export function stopLog(
   storage: LogStorage,
   options: PartitionLogOptions,
   request: StopLogRequest,
 ): StopLogReport {
-  const { clusterId, sourceClusterId } = request
-  if (clusterId === sourceClusterId) {
-    throw new InvalidArgumentError(`a cluster does not mirror itself: both ids are "${clusterId}"`)
-  }
-  checkMode(request.openTransactions)
-  const store = mirrorStateFile(storage)
-  const state = store.load()
+  const { clusterId } = request
+  const file = mirrorStateFile(storage)
+  const state = file.load()
+  checkRequest(request, state)
   const openTransactions = state?.openTransactions ?? request.openTransactions ?? 'abort'
-  if (state !== null && state.sourceClusterId !== sourceClusterId) {
-    throw new SourceClusterMismatchError(state.sourceClusterId, sourceClusterId)
-  }
-  if (state?.state === 'STOPPED') return alreadyStopped(state)
   const held: PartitionLogOptions = {
     ...options,
-    ...afterCrash(state, options),
+    shutdown: 'unclean',
+    recoveryPoint: 0n,
     clusterId,
     highWatermark: 0n,
+    // a snapshot at the first segment says what was before the log
+    logStartOffset: maxOffset(options.logStartOffset ?? 0n, firstOffsetIn(storage)),
   }
   const noted = notedEpoch(storage)
-  const preview = previewOf(storage, held)
-  if (state !== null && !isOnlyPrepared(state, preview)) checkTransition(state.state, 'STOPPING')
-  const leaderEpoch = leaderEpochOf(noted, preview, state, openTransactions, request.leaderEpoch)
+  const preview = previewOf(storage, held, knownOf(storage, options, state))
+  if (state?.state === 'STOPPED') {
+    const offset = mirroredSince(preview.log, state)
+    if (offset === null) return alreadyStopped(state)
+    if (!request.again) throw mirroredAgain(state, offset)
+  } else if (state !== null) {
+    if (!isOnlyPrepared(state, preview.log)) checkTransition(state.state, 'STOPPING')
+  } else if (!request.unmarked) requireMarked(preview.log)
+  const leaderEpoch = leaderEpochOf(noted, preview.log, state, openTransactions, request.leaderEpoch)
+  const store = notingStore(file, clusterId, leaderEpoch)
   const report = settleAndClose(storage, held, store, { ...request, openTransactions, leaderEpoch })
   const log = PartitionLog.open(storage, { ...held, shutdown: 'clean' })
   const mirror = new MirrorPartition(new SoleReplica(log), store)
   mirror.stop({ openTransactions })
   log.close()
-  const mirroredEndOffset = mirror.mirroredEndOffset!
-  return { ...report, mirroredEndOffset, lastMirroredOffset: mirror.lastMirroredOffset! }
+  return {
+    ...report,
+    ...preview.changes,
+    mirroredEndOffset: mirror.mirroredEndOffset!,
+    lastMirroredOffset: mirror.lastMirroredOffset!,
+    warnings: warningsOf(request, state, preview.changes),
+  }
 }
 
-type Report = Omit<StopLogReport, 'mirroredEndOffset' | 'lastMirroredOffset'>
+function checkRequest(request: StopLogRequest, state: MirrorState | null): void {
+  const { clusterId, sourceClusterId, openTransactions, again } = request
+  if (clusterId === sourceClusterId) {
+    throw new InvalidArgumentError(`a cluster does not mirror itself: both ids are "${clusterId}"`)
+  }
+  checkMode(openTransactions)
+  if (state === null) return
+  if (state.clusterId !== undefined && state.clusterId !== clusterId) {
+    throw new StopRefusedError(
+      'cluster',
+      `by its mirror-state.json, this is the mirror of the cluster "${state.clusterId}", not of "${clusterId}"`,
+      "check the directory and this cluster's id.",
+    )
+  }
+  const isOver = state.state === 'STOPPED' && again
+  if (state.sourceClusterId !== sourceClusterId && !isOver) {
+    throw new SourceClusterMismatchError(state.sourceClusterId, sourceClusterId)
+  }
+}
+
+/** Notes with the state whose mirror it is, and in which epoch a stop that is under way writes. */
+function notingStore(store: MirrorStateStore, clusterId: string, leaderEpoch: number): MirrorStateStore {
+  return {
+    load: store.load,
+    save({ leaderEpoch: _, ...state }) {
+      store.save({ ...state, clusterId, ...(state.state === 'STOPPING' ? { leaderEpoch } : {}) })
+    },
+  }
+}
+
+type Settled = Omit<
+  StopLogReport,
+  'mirroredEndOffset' | 'lastMirroredOffset' | 'warnings' | keyof RecoveryChanges
+>
 
 /** All but the last step: afterwards the files are those of a log that has ended cleanly, behind the barrier. */
 function settleAndClose(
@@ -135,12 +193,11 @@ function settleAndClose(
   options: PartitionLogOptions,
   store: MirrorStateStore,
   request: StopLogRequest & { openTransactions: OpenTransactionsMode; leaderEpoch: number },
-): Report {
+): Settled {
   const { sourceClusterId, openTransactions, leaderEpoch, now } = request
   const log = PartitionLog.open(storage, options)
   const mirror = new MirrorPartition(new HeldReplica(log, leaderEpoch), store, now ? { now } : {})
-  const warnings = warningsOf(mirror)
-  if (mirror.state === null) mirror.prepare({ sourceClusterId })
+  if (mirror.state === null || mirror.state === 'STOPPED') mirror.prepare({ sourceClusterId })
   if (mirror.state === 'PREPARING') mirror.start()
   const settled = log.producerState.ongoingTransactions.map(settledOf)
   const known = log.producerState.barriers.length
@@ -158,7 +215,6 @@ function settleAndClose(
     logEndOffset,
     leaderEpoch,
     expiredProducers: barrier?.expired.producers ?? null,
-    warnings,
   }
 }
 
@@ -175,18 +231,12 @@ function alreadyStopped(state: MirrorState): StopLogReport {
     logEndOffset: null,
     leaderEpoch: null,
     expiredProducers: null,
+    cut: [],
+    removedSegments: [],
+    leftovers: [],
+    foreignFiles: [],
     warnings: [],
   }
-}
-
-function warningsOf({ state, log }: MirrorPartition): string[] {
-  if (state !== null) return []
-  const ids = [...log.producerState.producers.keys()]
-  if (ids.length === 0 || ids.some(isMirroredProducerId)) return []
-  return [
-    'no producer in this log has a mapped id, and no mirror-state.json was there: make sure that this is the mirror, and not ' +
-      'its source',
-  ]
 }
 
 function settledOf({ producerId, producerEpoch, firstOffset }: OngoingTransaction): SettledTransaction {

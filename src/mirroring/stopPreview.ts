@@ -1,100 +1,139 @@
-import { InvalidArgumentError, MirrorPidError } from '../errors.ts'
-import { logFileName } from '../log/fileNames.ts'
-import {
-  decodeLeaderEpochs,
-  type EpochEntry,
-  LEADER_EPOCH_CHECKPOINT,
-} from '../log/partition/leaderEpochs.ts'
+import type { Core } from '../core/core.ts'
+import { engineOf } from '../core/crcEngine.ts'
+import { jsCore } from '../core/jsCore.ts'
+import { MirrorPidError } from '../errors.ts'
+import { baseOffsetOfName, logFileName } from '../log/fileNames.ts'
 import type { PartitionLogOptions, RecoveryEvent } from '../log/partition/logOptions.ts'
 import { memoryStorage } from '../log/partition/memoryStorage.ts'
-import { minOffset } from '../log/partition/offsets.ts'
+import { maxOffset, minOffset } from '../log/partition/offsets.ts'
 import { overlayStorage } from '../log/partition/overlayStorage.ts'
 import { PartitionLog } from '../log/partition/partitionLog.ts'
-import { type LogStorage, readPart } from '../log/partition/storage.ts'
-import type { MirrorState, OpenTransactionsMode } from './mirrorState.ts'
+import { type Cut, changesOf, type RecoveryChanges } from '../log/partition/recoveryChanges.ts'
+import type { LogStorage } from '../log/partition/storage.ts'
+import { holdsWholeBatch } from '../log/partition/tornTail.ts'
+import { StopRefusedError } from './mirrorErrors.ts'
+import type { MirrorState } from './mirrorState.ts'
 
-/** What is looked at before a stop changes anything. */
+/** What is known of a log from outside of its segments, so that a cut below it takes what was there for good. */
+export interface KnownLog {
+  /** Ascending or not; the largest counts. */
+  floors: { offset: bigint; of: string }[]
+  /** A broker that ends cleanly leaves no batch half written. */
+  isClean: boolean
+}
 
-/** A stop that was killed left what it wrote unfinished, whatever a broker has written of its own end. */
-export function afterCrash(
+/** What the checkpoints and snapshots say of a log. What a stop that was killed has cut and written counts for less. */
+export function knownOf(
+  storage: LogStorage,
+  { recoveryPoint = 0n, highWatermark = 0n, shutdown }: PartitionLogOptions,
   state: MirrorState | null,
-  { recoveryPoint }: PartitionLogOptions,
-): PartitionLogOptions {
-  if (state?.state !== 'STOPPING') return {}
-  const begin = state.mirroredEndOffset ?? 0n
-  // a segment that was full then was ended by the stop, so it is recovered too
-  const before = begin > 0n ? begin - 1n : 0n
-  return { shutdown: 'unclean', recoveryPoint: minOffset(recoveryPoint ?? 0n, before) }
+): KnownLog {
+  const newestSnapshot = storage
+    .list()
+    .map((name) => (name.endsWith('.snapshot') ? (baseOffsetOfName(name) ?? 0n) : 0n))
+    .reduce(maxOffset, 0n)
+  const isOurs = state?.state === 'STOPPING'
+  const limit = isOurs ? (state.mirroredEndOffset ?? 0n) : null
+  const floor = (offset: bigint, of: string) => ({
+    offset: limit === null ? offset : minOffset(offset, limit),
+    of,
+  })
+  return {
+    floors: [
+      floor(recoveryPoint, 'recovery point'),
+      floor(highWatermark, 'high watermark'),
+      floor(newestSnapshot, 'newest producer snapshot'),
+    ],
+    isClean: shutdown === 'clean' && !isOurs,
+  }
+}
+
+/** The least base offset of a segment; 0 where there is none. */
+export function firstOffsetIn(storage: LogStorage): bigint {
+  const offsets = storage
+    .list()
+    .filter((name) => /^\d{20}\.log$/.test(name))
+    .map((name) => baseOffsetOfName(name)!)
+  return offsets.length === 0 ? 0n : offsets.reduce(minOffset)
+}
+
+/** The log as opening will leave it, and what opening will take from the files. */
+export interface Preview {
+  log: PartitionLog
+  changes: RecoveryChanges
 }
 
 /**
- * The log as opening will leave it. It is looked at first, since opening cuts what is damaged.
- * @throws MirrorPidError CORRUPT_BATCH
+ * Opens the log in memory first, since opening cuts what is damaged. All that it may take is a torn last write, and room
+ * that was allocated for more.
+ *
+ * @throws MirrorPidError CORRUPT_BATCH; StopRefusedError `records`
  */
-export function previewOf(storage: LogStorage, options: PartitionLogOptions): PartitionLog {
+export function previewOf(storage: LogStorage, options: PartitionLogOptions, known: KnownLog): Preview {
   const events: RecoveryEvent[] = []
   const log = PartitionLog.open(overlayStorage(storage, memoryStorage()), {
     ...options,
     onRecovery: (event) => events.push(event),
   })
-  for (const event of events) {
-    if (event.kind !== 'cut' || isTornTail(storage, event)) continue
-    const name = logFileName(event.segment, '.log')
-    throw new MirrorPidError(
-      'CORRUPT_BATCH',
-      `${name}: damaged at byte ${event.position} (${event.fault}); opening the log would cut ${event.bytes} bytes there, ` +
-        'and the segments behind. Nothing was changed; take the partition from another replica, or let a broker recover it.',
-    )
-  }
-  return log
+  const changes = changesOf(events)
+  for (const cut of changes.cut) checkCut(storage, cut, { log, changes }, known, options.core)
+  checkRemoved({ log, changes }, options)
+  checkLeftovers(storage, { log, changes })
+  return { log, changes }
 }
 
-/** What a process that died left of its last write, or room that was allocated for more: no loss. */
-function isTornTail(
+function checkCut(
   storage: LogStorage,
-  { segment, position, bytes, fault }: Extract<RecoveryEvent, { kind: 'cut' }>,
-): boolean {
-  if (fault === 'incomplete') return true
-  if (fault !== 'size') return false
-  const file = storage.open(logFileName(segment, '.log'))
-  const PIECE = 1024 * 1024
-  for (let at = position; at < position + bytes; at += PIECE) {
-    if (readPart(file, at, PIECE).some((byte) => byte !== 0)) return false
+  cut: Cut,
+  { log, changes }: Preview,
+  { floors, isClean }: KnownLog,
+  core: Core = jsCore(),
+): void {
+  const { segment, position, bytes, fault, isZero } = cut
+  const { logEndOffset } = log
+  const name = logFileName(segment, '.log')
+  const refuse = (why: string) =>
+    new MirrorPidError(
+      'CORRUPT_BATCH',
+      `${name}: damaged at byte ${position} (${why}); opening the log would cut ${bytes} bytes there, and the segments ` +
+        'behind. Nothing was changed; take the partition from another replica, or see what "mirrorpid recover" finds.',
+    )
+  const isLast = changes.removedSegments.length === 0 && segment === log.segments.at(-1)?.baseOffset
+  if (!isLast || (!isZero && (fault !== 'incomplete' || isClean))) throw refuse(fault)
+  const floor = floors.reduce((a, b) => (b.offset > a.offset ? b : a))
+  if (logEndOffset < floor.offset) {
+    throw refuse(`${fault}; the ${floor.of} is ${floor.offset}, and the log would end at ${logEndOffset}`)
   }
-  return true
-}
-
-/** Whether nothing is left to cut of what was prepared: an earlier call has got as far as this. */
-export function isOnlyPrepared(
-  { state, prepareOffset }: MirrorState,
-  { logEndOffset }: PartitionLog,
-): boolean {
-  return state === 'PREPARING' && (prepareOffset === null || prepareOffset >= logEndOffset)
-}
-
-/** The latest epochs that the replica has heard of: opening forgets one that no batch was written in. */
-export function notedEpoch(storage: LogStorage): EpochEntry {
-  const bytes = storage.read(LEADER_EPOCH_CHECKPOINT)
-  const entries = bytes === null ? [] : decodeLeaderEpochs(new TextDecoder().decode(bytes))
-  return entries.at(-1) ?? { epoch: 0, startOffset: 0n }
-}
-
-export function leaderEpochOf(
-  noted: EpochEntry,
-  log: PartitionLog,
-  state: MirrorState | null,
-  mode: OpenTransactionsMode,
-  given: number | undefined,
-): number {
-  const latest = Math.max(noted.epoch, log.leaderEpochs.at(-1)?.epoch ?? 0)
-  if (given === undefined) {
-    // an epoch that begins where the log was cut is that of the run that cut it
-    const cutAt = state?.state === 'STOPPING' ? state.mirroredEndOffset : null
-    const isOurs = cutAt !== null && noted.startOffset >= cutAt
-    return mode === 'abort' || isOurs ? latest : latest + 1
+  if (!isZero && holdsWholeBatch(storage.open(name), position, engineOf(core), logEndOffset)) {
+    throw refuse(`${fault}; a whole batch is there`)
   }
-  if (Number.isInteger(given) && given >= latest && given < 2 ** 31) return given
-  throw new InvalidArgumentError(
-    `the leader epoch must be a whole number from ${latest} on, the latest of this log; got ${given}`,
+}
+
+function checkRemoved({ log, changes }: Preview, { logStartOffset = 0n }: PartitionLogOptions): void {
+  const { removedSegments } = changes
+  if (removedSegments.length === 0) return
+  const why =
+    logStartOffset > 0n && log.logEndOffset === logStartOffset
+      ? `: the log start offset ${logStartOffset}, of a checkpoint, lies above the end of the log`
+      : ''
+  throw new StopRefusedError(
+    'records',
+    `opening the log would remove ${removedSegments.length} of its segments${why}`,
+    'check where the directory and its checkpoints come from, and see what "mirrorpid recover" finds.',
+  )
+}
+
+/** An unfinished compaction takes the place of segments; a removed one behind the end may be what the log lacks. */
+function checkLeftovers(storage: LogStorage, { log, changes }: Preview): void {
+  const name = changes.leftovers.find((leftover) => {
+    if (leftover.endsWith('.log.swap')) return true
+    if (!leftover.endsWith('.log.deleted')) return false
+    return (baseOffsetOfName(leftover) ?? 0n) >= log.logEndOffset && storage.open(leftover).size > 0
+  })
+  if (name === undefined) return
+  throw new StopRefusedError(
+    'records',
+    `${name}, which a broker has left, would be moved or removed by opening the log, and records with it`,
+    'let a broker start on it and end cleanly, or look at it with "mirrorpid recover", which finishes this with --write.',
   )
 }

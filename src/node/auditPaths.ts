@@ -12,7 +12,8 @@ import { feedLog, type LogDamage, partitionOf, segmentsOf } from './auditSegment
 import { type AuditSource, auditSources } from './auditSources.ts'
 import { Job, type JobOptions } from './job.ts'
 import { unfinishedRewrites } from './journalErrors.ts'
-import { type LogPath, type LogUnit, readLogPath } from './logPaths.ts'
+import { type LogPath, type LogUnit, readLogPath, readLogPaths } from './logPaths.ts'
+import { withoutRepeats } from './repeatedPaths.ts'
 
 export interface AuditPathsOptions extends JobOptions, Omit<AuditOptions, 'partition'> {
   /** Logs that one log is to mirror: what would collide there is predicted. Those of one name are one cluster's. */
@@ -29,6 +30,7 @@ export interface AuditedPartition {
   totals: AuditTotals
 }
 
+/** What an audit of paths has found, in all partitions together. */
 export interface AuditResult {
   /** Up to `maxFindings` in all. */
   findings: AuditFinding[]
@@ -65,8 +67,7 @@ export async function auditPaths(
   const result = newResult()
   const units = await unitsOf(paths, result)
   const sourceUnits: { source: AuditSource; kind: LogPath['kind']; unit: LogUnit }[] = []
-  for (const source of sources) {
-    const log = await readLogPath(source.path)
+  for (const { source, log } of await readSources(sources)) {
     for (const unit of whole(log, result)) sourceUnits.push({ source, kind: log.kind, unit })
   }
   const all = [...units, ...sourceUnits.map(({ unit }) => unit)]
@@ -82,10 +83,26 @@ export async function auditPaths(
   return result
 }
 
+/** What the sources name, once each for every name. */
+async function readSources(
+  sources: readonly AuditSource[],
+): Promise<{ source: AuditSource; log: LogPath }[]> {
+  const byName = new Map<string, { source: AuditSource; log: LogPath }[]>()
+  for (const source of sources) {
+    const log = await readLogPath(source.path)
+    byName.set(source.name, [...(byName.get(source.name) ?? []), { source, log }])
+  }
+  const read: { source: AuditSource; log: LogPath }[] = []
+  for (const entries of byName.values()) {
+    const logs = await withoutRepeats(entries.map(({ log }) => log))
+    read.push(...entries.map(({ source }, at) => ({ source, log: logs[at]! })))
+  }
+  return read
+}
+
 async function unitsOf(paths: readonly string[], result: AuditResult): Promise<LogUnit[]> {
-  const units: LogUnit[] = []
-  for (const path of paths) units.push(...whole(await readLogPath(path), result))
-  return units
+  if (paths.length === 0) return []
+  return (await readLogPaths(paths)).flatMap((log) => whole(log, result))
 }
 
 /** Those that no interrupted rewrite has left half mapped. */

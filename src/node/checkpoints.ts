@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { readFileSync, realpathSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { CorruptCheckpointError } from '../log/partition/logErrors.ts'
 import { atFile } from './ioErrors.ts'
+import { decodeProperties } from './javaProperties.ts'
 
 /** What a broker keeps beside the partitions of a log directory, about one of them. */
 export interface PartitionCheckpoints {
@@ -16,6 +17,15 @@ export interface PartitionCheckpoints {
 const VERSION = '0'
 
 /**
+ * A partition directory as a broker may know it: under its own name, and, where a link leads to it, under the link's.
+ * @throws LogFileError IO_ERROR
+ */
+export function namesOf(directory: string): string[] {
+  const real = atFile('read it', directory, () => realpathSync(directory))
+  return [...new Set([real, resolve(directory)])]
+}
+
+/**
  * Reads the checkpoint files of the log directory around a partition directory. As in a broker, an unreadable recovery
  * point counts as none.
  *
@@ -23,6 +33,15 @@ const VERSION = '0'
  * @see Kafka's OffsetCheckpointFile, CleanShutdownFileHandler
  */
 export function readCheckpoints(directory: string): PartitionCheckpoints {
+  const [real, ...links] = namesOf(directory).map(checkpointsOf)
+  return [real!, ...links].find(isNoted) ?? real!
+}
+
+function isNoted({ recoveryPoint, logStartOffset, highWatermark }: PartitionCheckpoints): boolean {
+  return recoveryPoint !== null || logStartOffset !== null || highWatermark !== null
+}
+
+function checkpointsOf(directory: string): PartitionCheckpoints {
   const logDirectory = dirname(directory)
   const partition = basename(directory)
   return {
@@ -39,7 +58,7 @@ export function readCheckpoints(directory: string): PartitionCheckpoints {
  */
 export function readClusterId(logDirectory: string): string | null {
   const text = readText(join(logDirectory, 'meta.properties'))
-  return /^cluster\.id=(\S+)\s*$/m.exec(text ?? '')?.[1] ?? null
+  return (text === null ? undefined : decodeProperties(text).get('cluster.id')) || null
 }
 
 function offsetOf(path: string, partition: string): bigint | null {

@@ -16,10 +16,12 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { LogFileError } from '../errors.ts'
 import type { LogStorage, StoredFile } from '../log/partition/storage.ts'
+import { isLockName } from './directoryLock.ts'
 import { atFile } from './ioErrors.ts'
 import { OpenFiles } from './openFiles.ts'
-import { isTemporaryName } from './temporaryFiles.ts'
+import { isJournalName, isTemporaryName } from './temporaryFiles.ts'
 
 /** A file under this name is of a run that was killed: it is overwritten or removed. */
 const TEMPORARY = '.mirrorpid-00000000'
@@ -89,11 +91,30 @@ function giveTo(owner: Stats, descriptor: number): void {
   if (fstatSync(descriptor).uid !== owner.uid) fchownSync(descriptor, owner.uid, owner.gid)
 }
 
+/** A link that leads nowhere is an error: to take its file for absent would be to take the log for shorter. */
+function isLinkToFile(path: string): boolean {
+  return atFile('read it', path, () => statSync(path).isFile())
+}
+
+function linked(path: string): LogFileError {
+  return new LogFileError(
+    'IO_ERROR',
+    `${path}: a symbolic link in a partition directory, whose files are to be changed. Nothing was changed; put the file ` +
+      'itself in its place, or work on a copy of the directory.',
+    path,
+  )
+}
+
 /**
- * The files of a partition directory, for `PartitionLog`. Nothing else may work on the directory meanwhile.
+ * The files of a partition directory, for `PartitionLog`. Nothing else may work on the directory meanwhile, and this does
+ * not lock it, as `openPartitionDirectory` does. Symbolic links are followed, but where files are to be changed they are
+ * refused: a link would be replaced, and what it points to may be another partition's.
  *
  * @param access with `read`, calls that change something throw; `overlayStorage` keeps changes in memory
  * @throws LogFileError IO_ERROR; so do all calls
+ * @example
+ * const files = directoryStorage('/kafka/orders-0', 'read')
+ * const log = PartitionLog.open(overlayStorage(files, memoryStorage()))
  */
 export function directoryStorage(directory: string, access: 'write' | 'read' = 'write'): LogStorage {
   const files = new OpenFiles(access === 'read' ? 'r' : 'r+')
@@ -115,13 +136,16 @@ export function directoryStorage(directory: string, access: 'write' | 'read' = '
   const names = () => atFile('list it', directory, () => readdirSync(directory, { withFileTypes: true }))
   const owner = atFile('read it', directory, () => statSync(directory))
   if (access === 'write') {
-    for (const { name } of names()) if (name.endsWith(TEMPORARY)) rmSync(at(name), { force: true })
+    const entries = names()
+    for (const entry of entries) if (entry.isSymbolicLink()) throw linked(at(entry.name))
+    for (const { name } of entries) if (name.endsWith(TEMPORARY)) rmSync(at(name), { force: true })
   }
   return {
     list: () =>
       names()
-        .filter((entry) => entry.isFile() && !isTemporaryName(entry.name))
-        .map((entry) => entry.name),
+        .filter(({ name }) => !isTemporaryName(name) && !isLockName(name) && !isJournalName(name))
+        .filter((entry) => entry.isFile() || (entry.isSymbolicLink() && isLinkToFile(at(entry.name))))
+        .map(({ name }) => name),
     read(name) {
       try {
         return readFileSync(at(name))

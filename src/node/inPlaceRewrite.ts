@@ -1,8 +1,10 @@
 import { rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { type CompanionRewrite, checkCompanion, replaceCompanion } from './companionFile.ts'
+import type { DirectoryLocks } from './directoryLock.ts'
 import type { Job } from './job.ts'
 import { Journals } from './journals.ts'
-import type { LogFile, LogUnit } from './logPaths.ts'
+import { type LogFile, type LogUnit, readUnitAgain } from './logPaths.ts'
 import type { RewriteMode, RewrittenFiles } from './partitionRewrite.ts'
 import type { SegmentCheck, SegmentRewrite } from './segmentPasses.ts'
 import { runTask } from './segmentTasks.ts'
@@ -30,6 +32,8 @@ interface CheckedCompanion {
  * killed before that has changed nothing; of one that is killed later, the next does what the journals say, and then the
  * rest, as the mapping changes nothing twice. The journals are removed when the whole partition is done.
  *
+ * The directory is locked meanwhile, so that no other run of this package changes it.
+ *
  * @param mode null to finish what an interrupted run left, in its mode, and to do nothing where there is nothing left
  * @param done takes the files as they are finished: what was rewritten stays so when a later file fails
  */
@@ -38,10 +42,24 @@ export async function rewriteInPlace(
   job: Job,
   mode: RewriteMode | null,
   done: RewrittenFiles,
+  locks: DirectoryLocks,
+): Promise<void> {
+  const directory = unit.directory ?? dirname(unit.files[0]?.path ?? '')
+  await locks.while(directory, async () => rewriteLocked(await readUnitAgain(unit), job, mode, done))
+}
+
+async function rewriteLocked(
+  unit: LogUnit,
+  job: Job,
+  mode: RewriteMode | null,
+  done: RewrittenFiles,
 ): Promise<void> {
   const journals = new Journals()
   try {
-    const leftMode = await journals.finishLeft(unit.journals, job, (segment) => done.resumed.push(segment))
+    const leftMode = await journals.finishLeft(unit.journals, job, ({ segment, grownBy }) => {
+      done.resumed.push(segment)
+      if (grownBy > 0) done.grown.push({ path: segment, bytes: grownBy })
+    })
     const usedMode = mode ?? leftMode
     if (usedMode !== null) await rewriteFiles(unit, job, usedMode, journals, done)
   } finally {

@@ -1,3 +1,9 @@
+/**
+ * Segment files, partition directories and log directories, for Node.
+ *
+ * @module mirrorpid/node
+ */
+
 export type { IncompleteBatch } from '../log/batchStream.ts'
 export { type AuditedPartition, type AuditPathsOptions, type AuditResult, auditPaths } from './auditPaths.ts'
 export type { CutBatch, DamagedBatch } from './auditSegments.ts'
@@ -7,6 +13,7 @@ export { directoryStorage } from './directoryStorage.ts'
 export type { JobOptions, JobProgress, JobsOptions } from './job.ts'
 export { openPartitionDirectory, type PartitionDirectoryOptions } from './partitionDirectory.ts'
 export {
+  type RecoveredProducer,
   type RecoverPartitionOptions,
   type RecoverPartitionReport,
   recoverPartition,

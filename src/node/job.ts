@@ -21,6 +21,7 @@ export interface JobOptions {
   core?: Core
   /** Ends the job early: what is unfinished is removed, and the call rejects with the signal's reason. */
   signal?: AbortSignal
+  /** Told of the progress, once a MiB of a file and at its ends. */
   onProgress?: (progress: JobProgress) => void
   /**
    * Bytes read at a time, from 61 to 64 MiB, default 1 MiB; threads read 256 KiB at most. A batch larger than this is

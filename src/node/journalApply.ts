@@ -55,6 +55,7 @@ class PatchedFile extends SyncedFile {
   readonly #first = new HeaderChange()
   readonly #change = new HeaderChange()
   #reached = 0
+  #times: Pick<JournalHeader, 'atimeMs' | 'mtimeMs'>
 
   private constructor(
     path: string,
@@ -66,6 +67,7 @@ class PatchedFile extends SyncedFile {
     super(path, handle)
     this.#room = room
     this.#header = header
+    this.#times = header
     this.#journal = journal
   }
 
@@ -77,8 +79,10 @@ class PatchedFile extends SyncedFile {
   ): Promise<PatchedFile> {
     const handle = await onFile('write it', path, () => open(path, 'r+'))
     const file = new PatchedFile(path, handle, header, journal, room)
-    const { size } = await onFile('read it', path, () => handle.stat())
-    if (size === header.segmentSize) return file
+    const { size, atimeMs, mtimeMs } = await onFile('read it', path, () => handle.stat())
+    // what a broker has added since is younger than the journal
+    if (size > header.segmentSize) file.#times = { atimeMs, mtimeMs }
+    if (size >= header.segmentSize) return file
     await file.abandon()
     throw invalidJournal(journal, `its segment had ${header.segmentSize} bytes and has ${size}`)
   }
@@ -144,7 +148,7 @@ class PatchedFile extends SyncedFile {
 
   /** The times are those from before: a broker without timestamps goes by a segment's age. */
   async finish(): Promise<void> {
-    const { atimeMs, mtimeMs } = this.#header
+    const { atimeMs, mtimeMs } = this.#times
     await onFile('finish it', this.path, async () => {
       await this.handle.utimes(atimeMs / 1000, mtimeMs / 1000)
       await this.sync()

@@ -27,18 +27,24 @@ const ROOM = 64 * 1024
  * Checks a journal that an interrupted run left, against its segment: each change must be that of a batch which stands
  * there with its old bytes, its new ones or a cut through both, and make a right CRC of a right one. Other files have the
  * same size or the same name; none passes this.
- * @returns how the interrupted run went about it
+ * A segment may have grown since, by a broker that was started on it: what is behind is not the journal's.
+ *
+ * @returns how the interrupted run went about it, and by how many bytes the segment has grown
  * @throws LogFileError INVALID_JOURNAL, IO_ERROR
  */
-export async function checkJournal(segment: string, journal: string, job: Job): Promise<JournalHeader> {
+export async function checkJournal(
+  segment: string,
+  journal: string,
+  job: Job,
+): Promise<{ header: JournalHeader; grownBy: number }> {
   await requireNoLink(segment)
   return withSource(segment, (source) =>
     JournalReader.use(journal, job.core, async (reader) => {
       const { header } = reader
-      if (source.size !== header.segmentSize) {
+      if (source.size < header.segmentSize) {
         throw invalidJournal(journal, `its segment had ${header.segmentSize} bytes and has ${source.size}`)
       }
-      const batches = new Batches(source)
+      const batches = new Batches(source, header.segmentSize)
       const change = new HeaderChange()
       for (const block of reader.blocks()) {
         await setImmediate()
@@ -50,7 +56,7 @@ export async function checkJournal(segment: string, journal: string, job: Job): 
           }
         }
       }
-      return header
+      return { header, grownBy: source.size - header.segmentSize }
     }),
   )
 }
@@ -74,14 +80,16 @@ function isOfBatch(
 /** The batches of a segment from its start, by their headers alone, which a cut through ids and CRCs leaves readable. */
 class Batches {
   readonly #source: SourceFile
+  readonly #end: number
   readonly #room = new Uint8Array(ROOM)
   #roomAt = 0
   #roomEnd = 0
   #position = 0
   #asked = -1
 
-  constructor(source: SourceFile) {
+  constructor(source: SourceFile, end: number) {
     this.#source = source
+    this.#end = end
   }
 
   /** Size of the batch of magic 2 at a position; null where none begins, or where it was asked for already. */
@@ -121,7 +129,7 @@ class Batches {
     if (magic < 0 || magic > CURRENT_MAGIC) return null
     if (batchLength < (magic === CURRENT_MAGIC ? MIN_BATCH_LENGTH_V2 : MIN_BATCH_LENGTH)) return null
     const size = LOG_OVERHEAD + batchLength
-    return this.#position + size <= this.#source.size ? size : null
+    return this.#position + size <= this.#end ? size : null
   }
 
   #fill(): void {

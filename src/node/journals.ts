@@ -29,20 +29,21 @@ export class Journals {
   async finishLeft(
     left: readonly LogJournal[],
     job: Job,
-    finished: (segment: string) => void,
+    finished: (journal: { segment: string; grownBy: number }) => void,
   ): Promise<RewriteMode | null> {
     let mode: RewriteMode | null = null
-    const checked: { path: string; segment: string }[] = []
+    const checked: { path: string; segment: string; grownBy: number }[] = []
     for (const { path, segment } of left) {
       if (segment === null) throw invalidJournal(path, 'its segment is gone')
-      const { crc, direction } = await checkJournal(segment, path, job)
+      const { header, grownBy } = await checkJournal(segment, path, job)
+      const { crc, direction } = header
       mode ??= { crc, direction }
-      checked.push({ path, segment })
+      checked.push({ path, segment, grownBy })
     }
-    for (const { path, segment } of checked) {
+    for (const { path, segment, grownBy } of checked) {
       job.signal?.throwIfAborted()
       await this.use(segment, () => applyJournal(segment, path, job))
-      finished(segment)
+      finished({ segment, grownBy })
     }
     return mode
   }

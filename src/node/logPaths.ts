@@ -3,7 +3,9 @@ import { readdir, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { InvalidArgumentError, LogFileError } from '../errors.ts'
 import { isNumberedSegment, isPartitionName, kindOfLogFile, type LogFileKind } from '../log/fileNames.ts'
+import { isLockName } from './directoryLock.ts'
 import { onFile } from './ioErrors.ts'
+import { withoutRepeats } from './repeatedPaths.ts'
 import { isJournalName, isTemporaryName, isThere, journalPathOf } from './temporaryFiles.ts'
 
 /** A file of a log, by what a rewrite does with it. */
@@ -49,12 +51,12 @@ const LOCK = '.lock'
 // Kafka's RemoteIndexCache; a broker fetches it anew
 const REMOTE_INDEX_CACHE = 'remote-log-index-cache'
 
-/** Looks at what each of the paths names; there must be one at least. */
+/** Looks at what each of the paths names, once each; there must be one at least. */
 export async function readLogPaths(paths: readonly string[]): Promise<LogPath[]> {
   if (paths.length === 0) throw new InvalidArgumentError('give at least one path')
   const logs: LogPath[] = []
   for (const path of paths) logs.push(await readLogPath(path))
-  return logs
+  return withoutRepeats(logs)
 }
 
 /**
@@ -85,6 +87,16 @@ export async function readLogPath(path: string): Promise<LogPath> {
   return log
 }
 
+/** What is in a unit now: another run may have been at work on it since it was looked at. */
+export async function readUnitAgain({ directory, files }: LogUnit): Promise<LogUnit> {
+  const ignored: LogPath = { path: directory ?? '', kind: 'partition', units: [], ownFiles: [], leftOut: [] }
+  if (directory !== null) return readPartition(ignored, directory, await list(directory))
+  const [file] = files
+  if (file === undefined) return { directory, files: [], journals: [] }
+  const { size } = await statOf(file.path)
+  return { directory, files: [{ ...file, size }], journals: await journalsOf(file.path) }
+}
+
 /** The journal that an interrupted rewrite in place left beside a segment file, if there is one. */
 export async function journalsOf(segment: string): Promise<LogJournal[]> {
   const path = journalPathOf(segment)
@@ -102,6 +114,7 @@ async function readPartition(log: LogPath, directory: string, entries: Dirent[])
   const files: LogFile[] = []
   const journals: string[] = []
   for (const { name } of entries) {
+    if (isLockName(name)) continue
     const path = join(directory, name)
     if (isJournalName(name)) {
       journals.push(path)
@@ -132,7 +145,7 @@ async function readLogDirectory(log: LogPath, entries: Dirent[]): Promise<void> 
   let segments = 0
   for (const { name } of entries) {
     const path = join(log.path, name)
-    if (name === LOCK) continue
+    if (name === LOCK || isLockName(name)) continue
     if (isTemporaryName(name)) {
       log.leftOut.push({ path, reason: INTERRUPTED })
       continue

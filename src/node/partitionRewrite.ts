@@ -1,6 +1,7 @@
 import { chmod, constants, copyFile, mkdir, open, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { CrcMode, Direction } from '../core/core.ts'
+import { MIRROR_STATE_FILE } from '../mirroring/mirrorStateFile.ts'
 import { type CompanionRewrite, writeCompanion } from './companionFile.ts'
 import { onFile } from './ioErrors.ts'
 import type { Job } from './job.ts'
@@ -25,10 +26,12 @@ export interface RewrittenFiles {
   copied: number
   /** Segments whose interrupted rewrite in place was finished, by its journal. */
   resumed: string[]
+  /** Those of them that a broker has added to since, with the bytes that were added. */
+  grown: { path: string; bytes: number }[]
 }
 
 export function noFiles(): RewrittenFiles {
-  return { files: [], companions: [], copied: 0, resumed: [] }
+  return { files: [], companions: [], copied: 0, resumed: [], grown: [] }
 }
 
 /**
@@ -54,11 +57,13 @@ export async function writePartition(
         const report = await runTask('write', { path, target, mode, owner: 'mine' }, job)
         return { kind, report: { ...report, ...finalName } }
       }
+      if (name === MIRROR_STATE_FILE) return skip(file, job)
       if (kind === 'other') return { kind, report: await copyAsItIs(file, target, job) }
       const report = await writeCompanion(file, target, job, mode.direction, 'mine')
       return { kind, report: { ...report, ...finalName } }
     })
     for (const { kind, report } of written) {
+      if (kind === 'left out') continue
       if (kind === 'segment') done.files.push(report)
       else if (kind === 'other') done.copied++
       else done.companions.push(report)
@@ -68,6 +73,12 @@ export async function writePartition(
     await syncDirectory(temporary)
     return done
   })
+}
+
+/** What a mirror has come to is said of one log, and not of a copy with other producer ids. */
+function skip(file: LogFile, job: Job) {
+  job.begin(file.path, file.size).end()
+  return { kind: 'left out' as const, report: null }
 }
 
 /** Copies a file that holds no producer ids, with its mode and times. */

@@ -6,13 +6,15 @@ import type { CheckedSegment, RecoveryEvent } from '../log/partition/logOptions.
 import { memoryStorage } from '../log/partition/memoryStorage.ts'
 import { overlayStorage } from '../log/partition/overlayStorage.ts'
 import { PartitionLog } from '../log/partition/partitionLog.ts'
+import { changesOf, type RecoveryChanges } from '../log/partition/recoveryChanges.ts'
 import type { Barrier } from '../producers/appendResult.ts'
 import type { ProducerStateManagerOptions, ProducerWarning } from '../producers/managerOptions.ts'
 import type { AbortedTransactionEntry } from '../producers/transactions.ts'
 import { directoryStorage } from './directoryStorage.ts'
 import { checkpointOptions } from './partitionDirectory.ts'
-import { requirePartition } from './stopPartition.ts'
+import { lockPartition, requirePartition } from './requirePartition.ts'
 
+/** How a partition directory is recovered. */
 export interface RecoverPartitionOptions
   extends Pick<
     ProducerStateManagerOptions,
@@ -24,6 +26,7 @@ export interface RecoverPartitionOptions
   onProgress?: (bytes: number, size: number) => void
 }
 
+/** A producer as a broker knows it after it has replayed the log. */
 export interface RecoveredProducer {
   producerId: bigint
   /** Of a mapped id; otherwise null. */
@@ -37,10 +40,8 @@ export interface RecoveredProducer {
   currentTxnFirstOffset: bigint | null
 }
 
-/** What was cut off a segment, in bytes. */
-export type Cut = Omit<Extract<RecoveryEvent, { kind: 'cut' }>, 'kind'>
-
-export interface RecoverPartitionReport {
+/** What a broker knows after it has replayed the log, and what the recovery cut or removed. */
+export interface RecoverPartitionReport extends RecoveryChanges {
   directory: string
   /** Whether the files were changed. */
   written: boolean
@@ -64,11 +65,6 @@ export interface RecoverPartitionReport {
   }[]
   abortedTransactions: AbortedTransactionEntry[]
   barriers: Barrier[]
-  cut: Cut[]
-  /** Segments behind what was cut. */
-  removedSegments: { segment: bigint; bytes: number }[]
-  /** Names of files that a broker had left in the middle of something. */
-  leftovers: string[]
   /** What a leader would have refused, the first hundred. */
   producerWarnings: ProducerWarning[]
 }
@@ -78,9 +74,10 @@ const MAX_WARNINGS = 100
 /**
  * Recovers a partition directory whose broker is down, as a broker does after a crash that has lost its recovery point: every
  * segment is checked batch by batch, the tail is cut at the first damage, indexes, leader epochs and producer snapshots are
- * built anew. Producers whose batches were all deleted are forgotten by that.
+ * built anew. Producers whose batches were all deleted are forgotten by that, unless the snapshot at the first segment's
+ * base offset, which a broker believes where no log start offset is noted, still knows them.
  *
- * @throws LogFileError NOT_A_LOG, IO_ERROR, UNFINISHED_REWRITE; InvalidTxnStateError, InvalidRecordError or
+ * @throws LogFileError NOT_A_LOG, IO_ERROR, UNFINISHED_REWRITE, DIRECTORY_LOCKED; InvalidTxnStateError, InvalidRecordError or
  *   CorruptCheckpointError for a log on which a broker does not start
  * @example
  * const { producers, openTransactions } = await recoverPartition('/kafka/orders-0')
@@ -89,8 +86,20 @@ export async function recoverPartition(
   directory: string,
   options: RecoverPartitionOptions = {},
 ): Promise<RecoverPartitionReport> {
+  if (!options.write) {
+    requirePartition(directory)
+    return recover(directory, options)
+  }
+  const lock = lockPartition(directory)
+  try {
+    return recover(directory, options)
+  } finally {
+    lock.release()
+  }
+}
+
+function recover(directory: string, options: RecoverPartitionOptions): RecoverPartitionReport {
   const { write = false, onProgress = () => {}, ...stateOptions } = options
-  await requirePartition(directory)
   const files = directoryStorage(directory, write ? 'write' : 'read')
   try {
     const events: RecoveryEvent[] = []
@@ -175,20 +184,6 @@ function countsOf(checked: readonly CheckedSegment[]) {
     bytes: sum(({ bytes }) => bytes),
     mirroredBatches: sum(({ mirroredBatches }) => mirroredBatches),
     barriers: checked.flatMap(({ barriers }) => barriers),
-  }
-}
-
-function changesOf(events: readonly RecoveryEvent[]) {
-  return {
-    cut: events.flatMap((event) => {
-      if (event.kind !== 'cut') return []
-      const { kind: _, ...cut } = event
-      return [cut]
-    }),
-    removedSegments: events.flatMap((event) =>
-      event.kind === 'removed' ? [{ segment: event.segment, bytes: event.bytes }] : [],
-    ),
-    leftovers: events.flatMap((event) => (event.kind === 'leftover' ? [event.name] : [])),
   }
 }
 

@@ -4,6 +4,7 @@ import { checkRewriteOptions } from '../core/arguments.ts'
 import type { RewriteOptions } from '../core/core.ts'
 import { InvalidArgumentError, MirrorPidError } from '../errors.ts'
 import { addCounts, type BatchSums, newSums } from '../log/counts.ts'
+import { DirectoryLocks } from './directoryLock.ts'
 import { rewriteInPlace } from './inPlaceRewrite.ts'
 import { onFile } from './ioErrors.ts'
 import { Job, type JobsOptions } from './job.ts'
@@ -43,6 +44,7 @@ export interface RewriteTotals extends BatchSums {
   validBytes: number
 }
 
+/** What became of each file of a rewrite. What succeeds is there, whatever failed beside it. */
 export interface RewriteResult extends RewrittenFiles {
   totals: RewriteTotals
   /** One for each part that was not rewritten: damage, or an error of the system. The other parts are. */
@@ -70,6 +72,9 @@ interface Part {
  * (`<segment>.mirrorpid-journal`) that is on disk before them; a job that is killed meanwhile leaves it, and the next one
  * on the same path finishes the work first. Until then other jobs refuse that segment. A file that has more names (hard
  * links) is replaced by a rewritten copy, so that the others keep the old bytes. Modification times stay.
+ *
+ * A path that is given twice, or lies in another one, is rewritten once. In place, the directory at work is locked, by
+ * `.mirrorpid-lock` in it: another run of this package that would change it fails with DIRECTORY_LOCKED.
  *
  * No broker may be at work on the paths. What is damaged is left out and listed in `errors`; the rest is rewritten.
  *
@@ -145,12 +150,13 @@ async function writeOutput(
 }
 
 function partsInPlace(logs: readonly LogPath[], mode: RewriteMode | null): Part[] {
+  const locks = new DirectoryLocks()
   return logs
     .flatMap((log) => log.units)
     .map((unit) => ({
       // once to check, once to rewrite
       bytes: 2 * sizeOf(unit.files.filter((file) => file.kind !== 'other')),
-      rewrite: (job, done) => rewriteInPlace(unit, job, mode, done),
+      rewrite: (job, done) => rewriteInPlace(unit, job, mode, done, locks),
     }))
 }
 
@@ -178,6 +184,7 @@ async function rewriteParts(
     all.companions.push(...done.companions)
     all.copied += done.copied
     all.resumed.push(...done.resumed)
+    all.grown.push(...done.grown)
   }
   return { done: all, errors: outcomes.flatMap(({ error }) => error ?? []) }
 }

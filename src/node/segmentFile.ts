@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { checkRewriteOptions } from '../core/arguments.ts'
 import type { RewriteOptions } from '../core/core.ts'
 import { InvalidArgumentError } from '../errors.ts'
+import { DirectoryLocks } from './directoryLock.ts'
 import { rewriteInPlace } from './inPlaceRewrite.ts'
 import { onFile } from './ioErrors.ts'
 import { Job, type JobOptions } from './job.ts'
@@ -32,7 +33,7 @@ export interface RewriteSegmentOptions extends RewriteOptions, JobOptions {
  * @param path the segment; in place no symbolic link
  * @throws CorruptBatchError, UnmappableProducerIdError as `core.rewrite` does; nothing was written then
  * @throws LogFileError IO_ERROR, OUTPUT_EXISTS where `out` is there already, and where a rewrite in place was interrupted:
- *   UNFINISHED_REWRITE with `out`, INVALID_JOURNAL with `inPlace`
+ *   UNFINISHED_REWRITE with `out`, INVALID_JOURNAL with `inPlace`; DIRECTORY_LOCKED where another run changes the directory
  * @throws InvalidArgumentError
  * @example
  * const report = await rewriteSegmentFile('00000000000000000000.log', { out: 'mapped.log', crc: 'verify' })
@@ -67,6 +68,7 @@ export async function rewriteSegmentFile(
     part,
     rewrite,
     done,
+    new DirectoryLocks(),
   )
   part.end()
   return done.files[0]!

@@ -17,6 +17,7 @@ export interface VerifyTotals extends BatchSums {
   corrupt: number
 }
 
+/** What was found in each file. */
 export interface VerifyResult {
   /** Segments. */
   files: SegmentVerification[]

@@ -5,6 +5,7 @@ import { batchOf } from './producerStateEntry.ts'
 import type { ProducerTable } from './producerTable.ts'
 import type { Expired } from './producerUpdates.ts'
 
+/** What an append knows that is not in the batch. */
 export interface AppendOptions {
   /**
    * The transaction version that the coordinator's request names, which the log does not hold; for markers of origin
@@ -21,6 +22,7 @@ export interface DuplicateBatch {
   timestamp: bigint
 }
 
+/** Whether a batch was taken, or was there already. */
 export interface AppendResult {
   /** Null where the batch was appended. */
   duplicate: DuplicateBatch | null

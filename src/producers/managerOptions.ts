@@ -17,8 +17,10 @@ export interface ProducerWarning {
   current: number | null
 }
 
+/** The rules of a barrier: R1 expires mapped producers, R2 ends what is open, R3 lets transactions come home. */
 export type BarrierRule = 'R1' | 'R2' | 'R3'
 
+/** How a producer state tests ids, takes barriers and forgets; the defaults are this package's, and a broker's times. */
 export interface ProducerStateManagerOptions {
   /** This cluster's id: with `stop-only`, a barrier that names it as the source was written elsewhere. Default null. */
   clusterId?: string | null
@@ -52,12 +54,13 @@ export interface ProducerStateManagerOptions {
   producerIdExpirationMs?: number
   /** First offset of the log: an unstable offset below it counts as this one. Default 0. */
   logStartOffset?: bigint
+  /** Told of what a leader would have refused. Default null. */
   onWarning?: ((warning: ProducerWarning) => void) | null
 }
 
 export type CheckedOptions = Required<ProducerStateManagerOptions>
 
-function oneOf<T extends string>(name: string, value: T | undefined, allowed: readonly T[]): T {
+export function oneOf<T extends string>(name: string, value: T | undefined, allowed: readonly T[]): T {
   const chosen = value ?? allowed[0]!
   if (allowed.includes(chosen)) return chosen
   throw new InvalidArgumentError(`${name} must be one of ${allowed.join(', ')}; got ${String(value)}`)

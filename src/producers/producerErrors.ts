@@ -18,6 +18,10 @@ function describe({ producerId, producerEpoch, offset }: RefusedBatch): string {
  * A sequence that does not follow the producer's last one, and is none of its last five batches either.
  *
  * @see Kafka's OutOfOrderSequenceException
+ * @example
+ * const batch = { producerId: 5n, producerEpoch: 0, records: [{ value }] }
+ * log.append(encodeRecordBatch({ ...batch, baseSequence: 0 }), 'client')
+ * log.append(encodeRecordBatch({ ...batch, baseSequence: 7 }), 'client') // throws OutOfOrderSequenceError
  */
 export class OutOfOrderSequenceError extends MirrorPidError implements RefusedBatch {
   readonly producerId: bigint
@@ -45,6 +49,10 @@ export class OutOfOrderSequenceError extends MirrorPidError implements RefusedBa
  * An epoch that a newer instance of the producer, or its coordinator, has fenced.
  *
  * @see Kafka's InvalidProducerEpochException
+ * @example
+ * const batch = { producerId: 5n, baseSequence: 0, records: [{ value }] }
+ * log.append(encodeRecordBatch({ ...batch, producerEpoch: 1 }), 'client')
+ * log.append(encodeRecordBatch({ ...batch, producerEpoch: 0 }), 'client') // throws InvalidProducerEpochError
  */
 export class InvalidProducerEpochError extends MirrorPidError implements RefusedBatch {
   readonly producerId: bigint
@@ -72,6 +80,10 @@ export class InvalidProducerEpochError extends MirrorPidError implements Refused
  * start.
  *
  * @see Kafka's InvalidTxnStateException
+ * @example
+ * const batch = { producerId: 5n, producerEpoch: 0, records: [{ value }] }
+ * log.append(encodeRecordBatch({ ...batch, baseSequence: 0, isTransactional: true }), 'client')
+ * log.append(encodeRecordBatch({ ...batch, baseSequence: 1 }), 'client') // throws InvalidTxnStateError
  */
 export class InvalidTxnStateError extends MirrorPidError implements RefusedBatch {
   readonly producerId: bigint
@@ -98,6 +110,11 @@ export class InvalidTxnStateError extends MirrorPidError implements RefusedBatch
  * A marker of a transaction coordinator that another has replaced.
  *
  * @see Kafka's TransactionCoordinatorFencedException
+ * @example
+ * const marker = { baseOffset: 0n, timestamp: 0n, producerId: 5n, producerEpoch: 0, type: 'ABORT' }
+ * log.append(encodeEndTransactionMarker({ ...marker, coordinatorEpoch: 2 }), 'coordinator')
+ * const late = encodeEndTransactionMarker({ ...marker, coordinatorEpoch: 1 })
+ * log.append(late, 'coordinator') // throws TransactionCoordinatorFencedError
  */
 export class TransactionCoordinatorFencedError extends MirrorPidError implements RefusedBatch {
   readonly producerId: bigint

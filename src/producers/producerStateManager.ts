@@ -33,6 +33,7 @@ export interface OngoingTransaction {
   firstOffset: bigint
 }
 
+/** How a producer snapshot is loaded. */
 export interface SnapshotOptions extends ProducerStateManagerOptions {
   /** The offset in the file's name: the state is that before it. Default 0. */
   offset?: bigint

@@ -15,11 +15,12 @@ export interface CoreExports {
   crc32(position: number, byteLength: number, initial: number): number
   crc32c(position: number, byteLength: number, initial: number): number
   patchCrc(crc: number, deltaHigh: number, deltaLow: number, tail: number): number
+  check(start: number, byteLength: number, crcMode: number, direction: number): number
   rewrite(start: number, byteLength: number, crcMode: number, direction: number): number
   verify(start: number, byteLength: number, from: number): number
 }
 
-export const ABI = 1
+export const ABI = 2
 
 /** Names of all exports; a module without one of them is not this core. */
 export const EXPORT_NAMES = [
@@ -35,6 +36,7 @@ export const EXPORT_NAMES = [
   'crc32',
   'crc32c',
   'patchCrc',
+  'check',
   'rewrite',
   'verify',
 ] as const satisfies readonly (keyof CoreExports)[]

@@ -1,4 +1,3 @@
-import { instantiate, instantiateSync } from '@assemblyscript/loader'
 import type { Core } from '../core/core.ts'
 import { InvalidArgumentError, WasmUnavailableError } from '../errors.ts'
 import { SCALAR_CORE_BASE64, SIMD_CORE_BASE64 } from './embedded.ts'
@@ -63,8 +62,9 @@ function unavailable(cause: unknown): WasmUnavailableError {
 /**
  * Loads the wasm core; the first call compiles it, later ones return the same core.
  *
- * @param module a compiled `mirrorpid/core.wasm` (or `core.scalar.wasm`, where the engine has no SIMD), for runtimes that forbid compiling from bytes, and for workers that
- *   get the module from their parent. Without it the embedded copy is compiled.
+ * @param module a compiled `mirrorpid/core.wasm` (or `core.scalar.wasm`, where the engine has no SIMD), for runtimes that
+ *   forbid compiling from bytes, and for workers that get the module from their parent. Without it the embedded copy is
+ *   compiled.
  * @throws WasmUnavailableError where WebAssembly is missing or forbidden; it names `mirrorpid/js`
  * @throws InvalidArgumentError for a module that is not this version's core
  * @example
@@ -75,9 +75,9 @@ export async function loadCore(module?: WebAssembly.Module): Promise<Core> {
   requireWasm()
   if (module === undefined) {
     if (embedded !== undefined) return embedded
-    loading ??= instantiate(embeddedBytes()).then(
+    loading ??= WebAssembly.instantiate(embeddedBytes()).then(
       // a loadCoreSync that ran meanwhile has won
-      (instance) => (embedded ??= bind(instance)),
+      ({ instance }) => (embedded ??= bind(instance)),
       (cause) => {
         loading = undefined
         throw unavailable(cause)
@@ -87,7 +87,7 @@ export async function loadCore(module?: WebAssembly.Module): Promise<Core> {
   }
   const known = knownCore(module)
   if (known !== undefined) return known
-  const instance = await instantiate(module).catch((cause) => {
+  const instance = await WebAssembly.instantiate(module).catch((cause) => {
     throw unavailable(cause)
   })
   return remember(module, instance)
@@ -122,7 +122,9 @@ export function compileEmbedded(): WebAssembly.Module {
 
 function start(source: WebAssembly.Module | Uint8Array<ArrayBuffer>): { exports: unknown } {
   try {
-    return instantiateSync(source)
+    return new WebAssembly.Instance(
+      source instanceof WebAssembly.Module ? source : new WebAssembly.Module(source),
+    )
   } catch (cause) {
     throw unavailable(cause)
   }

@@ -1,111 +1,72 @@
-import { bytesOf } from '../bytes/view.ts'
+import { bytesOf, requireBytes } from '../bytes/view.ts'
 import { checkInitialCrc, checkRewriteOptions } from '../core/arguments.ts'
-import type { BatchCounts, Core, CrcMode, Direction, RecordBuffer, VerifyReport } from '../core/core.ts'
+import type { Core, RecordBuffer, RecordBytes, RewriteOptions, VerifyReport } from '../core/core.ts'
 import type { CrcEngine } from '../core/crcEngine.ts'
 import { createCore, outOfMemory, recordBuffer } from '../core/jsCore.ts'
-import { BASE_OFFSET, PRODUCER_ID } from '../core/layout.ts'
 import * as status from '../core/status.ts'
-import { CorruptBatchError, type CorruptBatchFacts, UnmappableProducerIdError } from '../errors.ts'
-import { type CoreExports, REPORT_FIELDS } from './exports.ts'
-
-const CRC_MODE: Record<CrcMode, number> = {
-  patch: status.CRC_PATCH,
-  verify: status.CRC_VERIFY,
-  recompute: status.CRC_RECOMPUTE,
-}
-const DIRECTION: Record<Direction, number> = { map: status.DIRECTION_MAP, unmap: status.DIRECTION_UNMAP }
+import type { CorruptBatchFacts } from '../errors.ts'
+import type { CoreExports } from './exports.ts'
+import { CoreMemory } from './memory.ts'
+import { CRC_MODE, countsOf, DIRECTION, errorOf, faultOf } from './report.ts'
+import { rewriteVerifiedOutside, verifyOutside } from './windows.ts'
 
 /**
  * Binds an instance. Bytes that lie in its memory are handled there; for a caller's own memory the TypeScript walk
  * touches the headers where they are, and only bytes that a CRC must read are copied in, through the scratch region.
  */
 export function bindCore(wasm: CoreExports): Core {
-  const outside = createCore('wasm', wasmCrcEngine(wasm), (byteLength) => allocateRegion(wasm, byteLength))
+  const memory = new CoreMemory(wasm)
+  const engine = wasmCrcEngine(wasm, memory)
+  const walk = { wasm, memory, engine }
+  const outside = createCore('wasm', engine, (byteLength) => allocateRegion(wasm, memory, byteLength))
   return {
     ...outside,
     features: { simd: wasm.simd.value === 1 },
     crc32c(bytes, initial = 0) {
-      if (!isInside(wasm, bytes)) return outside.crc32c(bytes, initial)
-      const { byteOffset, byteLength } = bytesOf(bytes, 'bytes')
-      return wasm.crc32c(byteOffset, byteLength, checkInitialCrc(initial)) >>> 0
+      if (!memory.holds(bytes)) return outside.crc32c(bytes, initial)
+      requireBytes(bytes, 'bytes')
+      return wasm.crc32c(bytes.byteOffset, bytes.byteLength, checkInitialCrc(initial)) >>> 0
     },
     rewrite(records, options = {}) {
-      if (!isInside(wasm, records)) return outside.rewrite(records, options)
-      return rewriteInside(wasm, bytesOf(records, 'records'), options)
+      if (memory.holds(records)) return rewriteInside(wasm, memory, records, options)
+      const { crc, direction } = checkRewriteOptions(options)
+      if (crc !== 'verify') return outside.rewrite(records, options)
+      return rewriteVerifiedOutside(walk, bytesOf(records, 'records'), direction)
     },
     verify(records) {
-      if (!isInside(wasm, records)) return outside.verify(records)
-      return verifyInside(wasm, bytesOf(records, 'records'))
+      if (memory.holds(records)) return verifyInside(wasm, memory, records)
+      return verifyOutside(walk, bytesOf(records, 'records'))
     },
   }
 }
 
-/** Whether a view lies in the core's memory. The last byte of a 4 GiB memory is left out: its end is no 32-bit number. */
-function isInside(wasm: CoreExports, records: Uint8Array | DataView): boolean {
-  return (
-    records?.buffer === wasm.memory.buffer &&
-    records.byteLength > 0 &&
-    records.byteOffset + records.byteLength <= 0xffffffff
-  )
-}
-
-function rewriteInside(
-  wasm: CoreExports,
-  bytes: Uint8Array,
-  options: Parameters<Core['rewrite']>[1] & object,
-) {
+function rewriteInside(wasm: CoreExports, memory: CoreMemory, records: RecordBytes, options: RewriteOptions) {
+  requireBytes(records, 'records')
   const { crc, direction } = checkRewriteOptions(options)
-  const result = wasm.rewrite(bytes.byteOffset, bytes.byteLength, CRC_MODE[crc], DIRECTION[direction])
-  if (result === status.STATUS_OK) return countsOf(readReport(wasm))
-  const facts = faultOf(wasm, bytes, result)
-  if (result !== status.STATUS_UNMAPPABLE) throw new CorruptBatchError(facts)
-  throw new UnmappableProducerIdError(viewOf(bytes).getBigInt64(facts.position + PRODUCER_ID), facts)
+  const { byteOffset, byteLength } = records
+  const result = wasm.rewrite(byteOffset, byteLength, CRC_MODE[crc], DIRECTION[direction])
+  if (result === status.STATUS_OK) return countsOf(memory.report)
+  throw errorOf(memory.report, result, viewOf(records), 0)
 }
 
-function verifyInside(wasm: CoreExports, bytes: Uint8Array): VerifyReport {
+function verifyInside(wasm: CoreExports, memory: CoreMemory, records: RecordBytes): VerifyReport {
+  requireBytes(records, 'records')
+  const { byteOffset, byteLength } = records
   const corrupt: CorruptBatchFacts[] = []
-  let result = wasm.verify(bytes.byteOffset, bytes.byteLength, 0)
+  let result = wasm.verify(byteOffset, byteLength, 0)
   while (result === status.STATUS_BAD_CRC) {
-    corrupt.push(faultOf(wasm, bytes, result))
-    result = wasm.verify(bytes.byteOffset, bytes.byteLength, wasm.verifyNext.value)
+    corrupt.push(faultOf(memory.report, result, viewOf(records), 0))
+    result = wasm.verify(byteOffset, byteLength, wasm.verifyNext.value)
   }
-  if (result !== status.STATUS_OK) corrupt.push(faultOf(wasm, bytes, result))
-  return { ...countsOf(readReport(wasm)), corrupt }
+  if (result !== status.STATUS_OK) corrupt.push(faultOf(memory.report, result, viewOf(records), 0))
+  return { ...countsOf(memory.report), corrupt }
 }
 
-type Report = Record<(typeof REPORT_FIELDS)[number], number>
-
-function readReport(wasm: CoreExports): Report {
-  const fields = new Uint32Array(wasm.memory.buffer, wasm.report.value, REPORT_FIELDS.length)
-  return Object.fromEntries(REPORT_FIELDS.map((name, index) => [name, fields[index]])) as Report
+function viewOf({ buffer, byteOffset, byteLength }: RecordBytes): DataView {
+  return new DataView(buffer, byteOffset, byteLength)
 }
 
-function countsOf(report: Report): BatchCounts {
-  const { trailingKind, trailingBytes, faultPosition, faultStored, faultComputed, ...counts } = report
-  const kind =
-    trailingKind === status.FRAME_ZEROS
-      ? 'zeros'
-      : trailingKind === status.FRAME_INCOMPLETE
-        ? 'incomplete'
-        : 'none'
-  return { ...counts, trailing: { kind, bytes: trailingBytes } }
-}
-
-function faultOf(wasm: CoreExports, bytes: Uint8Array, result: number): CorruptBatchFacts {
-  const { faultPosition: position, faultStored, faultComputed } = readReport(wasm)
-  const baseOffset = viewOf(bytes).getBigInt64(position + BASE_OFFSET)
-  if (result !== status.STATUS_BAD_CRC) {
-    const reason = result === status.STATUS_BAD_MAGIC ? 'magic' : 'size'
-    return { position, baseOffset, reason, stored: null, computed: null }
-  }
-  return { position, baseOffset, reason: 'crc', stored: faultStored, computed: faultComputed }
-}
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-}
-
-function wasmCrcEngine(wasm: CoreExports): CrcEngine {
+function wasmCrcEngine(wasm: CoreExports, memory: CoreMemory): CrcEngine {
   const scratchAt = wasm.scratch.value
   const scratchSize = wasm.SCRATCH_SIZE.value
 
@@ -117,11 +78,11 @@ function wasmCrcEngine(wasm: CoreExports): CrcEngine {
     end: number,
     initial: number,
   ): number {
-    const scratch = new Uint8Array(wasm.memory.buffer, scratchAt, scratchSize)
+    const { scratch } = memory
     let state = initial
     for (let at = start; at < end; at += scratchSize) {
       const length = Math.min(scratchSize, end - at)
-      scratch.set(bytes.subarray(at, at + length))
+      scratch.set(length === bytes.length ? bytes : bytes.subarray(at, at + length))
       state = crc(scratchAt, length, state)
     }
     return state >>> 0
@@ -134,7 +95,7 @@ function wasmCrcEngine(wasm: CoreExports): CrcEngine {
   }
 }
 
-function allocateRegion(wasm: CoreExports, byteLength: number): RecordBuffer {
+function allocateRegion(wasm: CoreExports, memory: CoreMemory, byteLength: number): RecordBuffer {
   let region: number | null
   try {
     region = wasm.allocate(byteLength) >>> 0
@@ -142,11 +103,11 @@ function allocateRegion(wasm: CoreExports, byteLength: number): RecordBuffer {
     // the allocator stops before it has changed anything when the memory cannot grow
     throw outOfMemory(byteLength, cause)
   }
-  let bytes = new Uint8Array(wasm.memory.buffer, region, byteLength)
+  let bytes = new Uint8Array(memory.buffer, region, byteLength)
   return recordBuffer(
     () => {
       if (region === null) return null
-      if (bytes.buffer !== wasm.memory.buffer) bytes = new Uint8Array(wasm.memory.buffer, region, byteLength)
+      if (bytes.buffer !== memory.buffer) bytes = new Uint8Array(memory.buffer, region, byteLength)
       return bytes
     },
     () => {

@@ -101,6 +101,7 @@ describe('mirrorpid rewrite', () => {
       ],
       copied: 0,
       resumed: [],
+      grown: [],
       totals: { files: 1, ...size, ...counts },
       errors: [],
       leftOut: [],
@@ -182,7 +183,8 @@ describe('mirrorpid rewrite', () => {
     }
     const inside = runCommand(['rewrite', partition, '--out', partition])
     expect([inside.status, inside.stderr]).toEqual([2, expect.stringContaining('lies in the input')])
-    const twice = runCommand(['rewrite', partition, `${partition}/`, '--out', join(root, 'out')])
+    const other = writeTree(newDirectory(), { 'a-0': { [SEGMENT]: good } })
+    const twice = runCommand(['rewrite', partition, join(other, 'a-0'), '--out', join(root, 'out')])
     expect([twice.status, twice.stderr]).toEqual([2, expect.stringContaining('would both become')])
     expect(readTree(root)).toEqual({ [`a-0/${SEGMENT}`]: good.toString('hex') })
   })

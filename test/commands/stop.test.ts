@@ -75,6 +75,10 @@ nothing was changed
       logEndOffset: '2',
       leaderEpoch: 12,
       expiredProducers: 1,
+      cut: [],
+      removedSegments: [],
+      leftovers: [],
+      foreignFiles: [],
       warnings: [],
       errors: [],
     })
@@ -101,15 +105,41 @@ nothing was changed
     expect(readTree(directory)).toEqual(before)
   })
 
-  it('warns where no id was mapped', () => {
-    const { status, stderr } = runCommand([
-      'stop',
-      partition([{ kind: 'data', pid: 7, seq: 0 }]),
-      ...IDS,
-      '--dry-run',
+  it('a log in which no id is mapped must be said to be the mirror', () => {
+    const directory = partition([{ kind: 'data', pid: 7, seq: 0 }])
+    const refused = runCommand(['stop', directory, ...IDS])
+    expect([refused.status, refused.stdout]).toEqual([2, ''])
+    expect(refused.stderr).toContain('mirrorpid: no producer in this log has a mapped id')
+    expect(runCommand(['stop', directory, ...IDS, '--unmarked', '--quiet'])).toMatchObject({
+      status: 0,
+      stdout: '',
+      stderr: '',
+    })
+  })
+
+  it('a mirror that goes on behind the barrier is stopped again where that is asked for', () => {
+    const directory = partition()
+    runCommand(['stop', directory, ...IDS])
+    const log = PartitionLog.open(directoryStorage(directory))
+    log.append(encodeOp({ kind: 'txn', pid: -8, seq: 0 }, log.logEndOffset), 'replication')
+    log.close()
+    const refused = runCommand(['stop', directory, ...IDS, '--json'])
+    expect(refused.status).toBe(2)
+    expect(JSON.parse(refused.stdout).errors).toMatchObject([
+      { code: 'STOP_REFUSED', reason: 'mirrored-again' },
     ])
-    expect(status).toBe(0)
-    expect(stderr).toContain('mirrorpid: warning: no producer in this log has a mapped id')
+    const again = runCommand(['stop', directory, ...IDS, '--again'])
+    expect(again.stdout).toContain('barrier (MIRROR_PID_RESET) at offset 7, leader epoch 0; log end offset 8')
+  })
+
+  it('says what it cuts of a last write, also when quiet', () => {
+    const directory = partition()
+    const segment = join(directory, '00000000000000000000.log')
+    const torn = encodeOp({ kind: 'data', pid: -7, seq: 2 }, 3n).subarray(0, 40)
+    writeFileSync(segment, Buffer.concat([readFileSync(segment), torn]))
+    const { status, stdout, stderr } = runCommand(['stop', directory, ...IDS, '--quiet'])
+    expect([status, stdout]).toEqual([0, ''])
+    expect(stderr).toMatch(/^mirrorpid: warning: 0{20}\.log: 40 bytes of a batch .* are cut, at byte \d+\n$/)
   })
 
   it('damage is a finding, and is not cut off', () => {
@@ -135,7 +165,7 @@ nothing was changed
     [['stop', 'gone', ...IDS], 'there is no such file or directory'],
     [
       ['stop', '.', '--cluster-id', 'A', '--source-cluster-id', 'A'],
-      /does not mirror itself|there is no segment/,
+      /does not mirror itself|one partition directory is needed/,
     ],
   ])('refuses %j', (args, message) => {
     const { status, stdout, stderr } = runCommand(args)

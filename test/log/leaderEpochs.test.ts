@@ -95,6 +95,6 @@ describe('LeaderEpochs', () => {
   })
 
   it('takes no negative epoch', () => {
-    expect(() => of([-1, 0n])).toThrow(/from 0 on/)
+    expect(() => of([-1, 0n])).toThrow(/from 0 to/)
   })
 })

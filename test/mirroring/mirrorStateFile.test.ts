@@ -31,6 +31,8 @@ describe('mirror-state.json', () => {
     expect(mirrorStateFile(copyOf(storage)).load()).toEqual(STATE)
     mirrorStateFile(storage).save({ ...STATE, state: 'FAILED', failure: 'ä "quoted"\nline' })
     expect(mirrorStateFile(storage).load()?.failure).toBe('ä "quoted"\nline')
+    mirrorStateFile(storage).save({ ...STATE, clusterId: 'B', leaderEpoch: 2147483647 })
+    expect(mirrorStateFile(storage).load()).toEqual({ ...STATE, clusterId: 'B', leaderEpoch: 2147483647 })
     expect(mirrorStateFile(memoryStorage()).load()).toBeNull()
   })
 
@@ -82,6 +84,9 @@ describe('mirror-state.json', () => {
     ],
     ['{"version":1,"state":"STOPPED","sourceClusterId":"A"}', 'it is STOPPED, but names no barrier'],
     ['{"version":1,"state":"FAILED","sourceClusterId":"A","failure":1}', 'its failure is no text'],
+    ['{"version":1,"state":"MIRRORING","sourceClusterId":"A","clusterId":""}', 'its clusterId is '],
+    ['{"version":1,"state":"MIRRORING","sourceClusterId":"A","leaderEpoch":-1}', 'its leaderEpoch is -1'],
+    ['{"version":1,"state":"MIRRORING","sourceClusterId":"A","leaderEpoch":"7"}', 'its leaderEpoch is 7'],
   ])('refuses %s', (text, fault) => {
     expect(() => holding(text).load()).toThrow(CorruptMirrorStateError)
     expect(() => holding(text).load()).toThrow(`mirror-state.json: ${fault}. `)

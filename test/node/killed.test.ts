@@ -16,6 +16,8 @@ const SEGMENTS = ['00000000000000000000.log', '00000000000000001000.log', '00000
 function digests(directory: string): Map<string, string> {
   return new Map(
     readdirSync(directory)
+      // what the next run takes over
+      .filter((name) => name !== '.mirrorpid-lock')
       .sort()
       .map((name) => [
         name,

@@ -128,29 +128,6 @@ describe.each([true, false])('after a clean end of the broker: %s', (isClean) =>
   })
 })
 
-describe("the cluster's id in meta.properties", () => {
-  const withMeta = (clusterId: string) => {
-    const partition = logDirectory()
-    const text = `#\n#Sun Nov 29 18:39:08 UTC 2026\nnode.id=1\nversion=1\ncluster.id=${clusterId}\n`
-    writeFileSync(join(partition, '..', 'meta.properties'), text)
-    return partition
-  }
-
-  it('must not be that of the source', async () => {
-    const partition = withMeta('A')
-    const before = readTree(partition)
-    const run = () => stopPartition(partition, REQUEST)
-    await expect(run()).rejects.toThrow(/meta\.properties names the cluster "A", which is the source/)
-    expect(readTree(partition)).toEqual(before)
-  })
-
-  it('is told where it is another one', async () => {
-    const other = await stopPartition(withMeta('Z'), { ...REQUEST, dryRun: true })
-    expect(other.warnings).toEqual([expect.stringMatching(/names the cluster "Z", not "B"$/)])
-    expect((await stopPartition(withMeta('B'), { ...REQUEST, dryRun: true })).warnings).toEqual([])
-  })
-})
-
 it.skipIf(process.getuid?.() !== 0)(
   'run by root, it leaves all files to who owns the directory',
   async () => {

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
-const root = fileURLToPath(new URL('../..', import.meta.url))
+export const root = fileURLToPath(new URL('../..', import.meta.url))
 
 export interface Ran {
   stdout: string
@@ -15,9 +15,15 @@ export interface Ran {
 }
 
 /** Runs a program; a status other than 0 is a result, not an error. */
-export async function runIn(cwd: string, command: string, args: string[]): Promise<Ran> {
+export async function runIn(
+  cwd: string,
+  command: string,
+  args: string[],
+  env: Record<string, string> = {},
+): Promise<Ran> {
   try {
-    const { stdout, stderr } = await run(command, args, { cwd, maxBuffer: 1 << 24 })
+    const options = { cwd, maxBuffer: 1 << 24, env: { ...process.env, ...env } }
+    const { stdout, stderr } = await run(command, args, options)
     return { stdout, stderr, status: 0 }
   } catch (error) {
     const { stdout, stderr, code } = error as Ran & { code: number }
@@ -34,44 +40,37 @@ export function temporaryDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'mirrorpid-test-'))
 }
 
-/** An empty project with the packed tarball installed, as a user would have it: nothing comes from the source tree. */
-export async function installedPackage(): Promise<{ project: string; files: string[] }> {
-  const project = await temporaryDirectory()
-  const packed = await runIn(root, 'npm', [
-    'pack',
-    '--json',
-    '--ignore-scripts',
-    '--pack-destination',
-    project,
-  ])
-  if (packed.status !== 0) throw new Error(packed.stderr)
-  const tarball = (await readdir(project)).find((name) => name.endsWith('.tgz'))
-  await writeFile(
-    join(project, 'package.json'),
-    JSON.stringify({ name: 'consumer', private: true, type: 'module' }),
-  )
-  const args = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', `./${tarball}`]
-  const installed = await runIn(project, 'npm', args)
-  if (installed.status !== 0) throw new Error(installed.stderr)
-  const [listing] = JSON.parse(packed.stdout) as { files: { path: string }[] }[]
-  return { project, files: listing!.files.map((file) => file.path) }
+/** A place of its own inside a project that has the package, with files to begin with. */
+export async function placeIn(project: string, files: Record<string, string> = {}): Promise<string> {
+  const place = await mkdtemp(join(project, 'place-'))
+  const manifest = JSON.stringify({ private: true, type: 'module' })
+  for (const [name, content] of Object.entries({ 'package.json': manifest, ...files })) {
+    await writeFile(join(place, name), content)
+  }
+  return place
 }
 
-/** A program that rewrites one batch by whatever core it is given and prints what a test can check. */
-export function program(core: string): string {
-  return `${core}
-const batch = new Uint8Array(61)
-batch[11] = 49
-batch[16] = 2
-batch[50] = 5
-new DataView(batch.buffer).setUint32(17, core.crc32c(batch.subarray(21)))
-const { rewritten } = core.rewrite(batch, { crc: 'verify' })
-const pid = new DataView(batch.buffer).getBigInt64(43)
-console.log(core.backend, rewritten, String(pid), core.verify(batch).corrupt.length)
+/** The checks that must pass everywhere, for a program to import. */
+export const tourSource = (): Promise<string> => readFile(new URL('tour.js', import.meta.url), 'utf8')
+
+const fixtures = join(root, 'test', 'fixtures', 'kafka-4.3.1')
+
+/** Segments that a broker wrote, by the name of their partition. */
+export async function segments(): Promise<Record<string, Buffer>> {
+  const codecs = ['none', 'gzip', 'snappy', 'lz4', 'zstd']
+  const partitions = [...codecs.map((codec) => `idempotent-${codec}-0`), 'transactions-0']
+  const read = async (partition: string) =>
+    [partition, await readFile(join(fixtures, partition, '00000000000000000000.log'))] as const
+  return Object.fromEntries(await Promise.all(partitions.map(read)))
+}
+
+export const fixture = (partition: string): string => join(fixtures, partition)
+
+/** A module that exports `segments()`, for programs that have no files. */
+export async function segmentsModule(): Promise<string> {
+  const texts = Object.entries(await segments()).map(([name, bytes]) => [name, bytes.toString('base64')])
+  return `const texts = ${JSON.stringify(Object.fromEntries(texts))}
+const decode = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+export const segments = () => Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, decode(text)]))
 `
 }
-
-export const WASM_PROGRAM = program(`import { loadCore } from 'mirrorpid'\nconst core = await loadCore()`)
-export const JS_PROGRAM = program(`import { jsCore } from 'mirrorpid/js'\nconst core = jsCore()`)
-export const WASM_OUTPUT = 'wasm 1 -7 0\n'
-export const JS_OUTPUT = 'js 1 -7 0\n'

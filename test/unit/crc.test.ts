@@ -32,6 +32,22 @@ function slowCrc32c(bytes: Uint8Array): number {
   return ~crc >>> 0
 }
 
+/** By the native library; at [length * 64 + start]. */
+const short = pattern(8192 + 64)
+const shortCrcs = new Uint32Array(8193 * 64)
+for (let at = 0; at < shortCrcs.length; at++) {
+  shortCrcs[at] = nativeCrc32c(short.subarray(at % 64, (at % 64) + Math.floor(at / 64)))
+}
+
+/** Around the changes of method in assembly/fold.ts, around a chunk of the fold with and without what it leaves, and around the scratch region. */
+const LONG_LENGTHS = [
+  ...[24_576, 5275 + 16_384, 5275 + 2 * 16_384, 5275 + 16_384 + 64, 65_536, 131_072, 262_144].flatMap(
+    (length) => [length - 1, length, length + 1, length + 63, length + 64],
+  ),
+  200_001,
+  400_003,
+].sort((a, b) => a - b)
+
 describe.each(backends)('crc32c: $name', (backend) => {
   const { core } = backend
   const crcOf = (bytes: Uint8Array, initial?: number) =>
@@ -48,23 +64,35 @@ describe.each(backends)('crc32c: $name', (backend) => {
     }
   })
 
-  it('equals the native library at every length to 4,200 and every start from 0 to 63', () => {
-    const bytes = pattern(4300)
-    resultOf(backend, bytes, (view) => {
+  it('equals the native library at every length from 0 to 8,192 and every start from 0 to 63', () => {
+    resultOf(backend, short, (view) => {
       const plain = view as Uint8Array
-      for (let length = 0; length <= 4200; length += length < 300 ? 1 : 13) {
-        for (let start = 0; start < 64; start += length < 300 ? 1 : 7) {
-          const window = plain.subarray(start, start + length)
-          const expected = nativeCrc32c(bytes.subarray(start, start + length))
-          if (core.crc32c(window) !== expected) expect.fail(`length ${length}, start ${start}`)
+      for (let length = 0; length <= 8192; length++) {
+        for (let start = 0; start < 64; start++) {
+          const actual = core.crc32c(plain.subarray(start, start + length))
+          if (actual !== shortCrcs[length * 64 + start]) expect.fail(`length ${length}, start ${start}`)
         }
       }
     })
   })
 
-  it('handles bytes around and beyond the scratch region', () => {
-    for (const length of [65535, 65536, 65537, 131072, 200_001]) {
-      expect(crcOf(pattern(length))).toBe(nativeCrc32c(pattern(length)))
+  it('equals the native library on long data, around every change of method and beyond the scratch region', () => {
+    const bytes = pattern(LONG_LENGTHS.at(-1)! + 64)
+    resultOf(backend, bytes, (view) => {
+      for (const length of LONG_LENGTHS) {
+        for (const start of [0, 1, 29]) {
+          const expected = nativeCrc32c(bytes.subarray(start, start + length))
+          const actual = core.crc32c((view as Uint8Array).subarray(start, start + length))
+          if (actual !== expected) expect.fail(`length ${length}, start ${start}`)
+        }
+      }
+    })
+  })
+
+  it('continues an earlier CRC on long data', () => {
+    const bytes = pattern(60_000)
+    for (const cut of [100, 383, 384, 3071, 3072, 24_575, 24_576, 40_000]) {
+      expect(crcOf(bytes.subarray(cut), crcOf(bytes.subarray(0, cut)))).toBe(nativeCrc32c(bytes))
     }
   })
 

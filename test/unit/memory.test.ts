@@ -46,6 +46,7 @@ describe('the memory of the core', () => {
     const outside = Buffer.from(records)
     for (let call = 0; call < 10_000; call++) {
       const region = core.allocate(((call * 7919) % 100_000) + 200)
+      region.bytes.fill(0) // its first contents are unspecified
       region.bytes.set(records.subarray(0, 100))
       core.rewrite(region.bytes)
       core.verify(region.bytes.subarray(0, 80))

@@ -4,6 +4,7 @@ import { CompressionType } from '../recordBatch.ts'
 
 export type PromiseOrValue<T> = T | Promise<T>
 
+/** What a decompressor must keep to. */
 export interface DecompressLimits {
   /** More output than this is an error. */
   maxBytes: number
@@ -14,6 +15,7 @@ export interface DecompressLimits {
 /** Decompresses what a batch holds. The result may be a view of memory that nothing else uses. */
 export type Decompress = (compressed: Uint8Array, limits: DecompressLimits) => Uint8Array
 
+/** A codec by Kafka's name for it: `gzip`, `snappy`, `lz4` or `zstd`. */
 export type CodecName = Exclude<keyof typeof CompressionType, 'none'>
 
 /** Gives the decompressor of a codec's number: a promise when it has to be loaded first. */

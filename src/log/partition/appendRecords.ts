@@ -5,6 +5,7 @@ import type { RecordBatch } from '../../formats/recordBatch.ts'
 import { recordBatches } from '../../formats/recordBatches.ts'
 import { type AppendOrigin, isLeaderAppend } from '../../producers/appendOrigin.ts'
 import { RecordTooLargeError, UnexpectedAppendOffsetError } from './logErrors.ts'
+import { MAX_OFFSET } from './offsets.ts'
 
 /** Batches that are fit to be written. */
 export interface CheckedRecords {
@@ -73,6 +74,9 @@ function leaderBatch(given: Uint8Array, origin: AppendOrigin, place: AppendPlace
   if (recordsCount === null || recordsCount < 1 || lastOffsetDelta !== recordsCount - 1) {
     throw refuse(`a batch of ${recordsCount} records with the last offset delta ${lastOffsetDelta}`)
   }
+  if (logEndOffset + BigInt(recordsCount) > MAX_OFFSET) {
+    throw noOffsetsLeft(logEndOffset, logEndOffset + BigInt(lastOffsetDelta))
+  }
   viewOf(batch).setBigInt64(BASE_OFFSET, logEndOffset)
   if (leaderEpoch === null)
     throw new InvalidArgumentError(`an append of origin ${origin} needs a leader epoch`)
@@ -87,6 +91,7 @@ function checkOffsets(batches: readonly RecordBatch[], logEndOffset: bigint): vo
     if (baseOffset < expected || lastOffset < baseOffset) {
       throw new UnexpectedAppendOffsetError(baseOffset, lastOffset, expected)
     }
+    if (lastOffset >= MAX_OFFSET) throw noOffsetsLeft(baseOffset, lastOffset)
     if (magic === CURRENT_MAGIC && partitionLeaderEpoch < 0) {
       throw new InvalidRecordError(
         `the batch at offset ${baseOffset} has the leader epoch ${partitionLeaderEpoch}; a log's batches have one from 0 ` +
@@ -96,6 +101,14 @@ function checkOffsets(batches: readonly RecordBatch[], logEndOffset: bigint): vo
     }
     expected = lastOffset + 1n
   }
+}
+
+function noOffsetsLeft(baseOffset: bigint, lastOffset: bigint): InvalidRecordError {
+  return new InvalidRecordError(
+    `the batch at offset ${baseOffset} would end at ${lastOffset}, and the last offset that a record can have is ` +
+      `${MAX_OFFSET - 1n}. Nothing was changed.`,
+    { baseOffset },
+  )
 }
 
 /**

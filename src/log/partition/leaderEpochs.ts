@@ -1,9 +1,11 @@
 import { InvalidArgumentError } from '../../errors.ts'
 import { CorruptCheckpointError } from './logErrors.ts'
+import { MAX_OFFSET } from './offsets.ts'
 import type { LogStorage } from './storage.ts'
 
 export const LEADER_EPOCH_CHECKPOINT = 'leader-epoch-checkpoint'
 const VERSION = '0'
+const MAX_EPOCH = 2 ** 31 - 1
 
 /** A leader's epoch, and the first offset that was written in it. */
 export interface EpochEntry {
@@ -12,7 +14,8 @@ export interface EpochEntry {
 }
 
 /**
- * Reads the text of a `leader-epoch-checkpoint`: a version, a count, and a line `<epoch> <startOffset>` each.
+ * Reads the text of a `leader-epoch-checkpoint`: a version, a count, and a line `<epoch> <startOffset>` each. Both rise
+ * from line to line; as in a broker, a line drops those before it that it contradicts.
  *
  * @throws CorruptCheckpointError
  * @see Kafka's CheckpointFile, LeaderEpochCheckpointFile
@@ -29,11 +32,24 @@ export function decodeLeaderEpochs(text: string, file = LEADER_EPOCH_CHECKPOINT)
   if (count !== String(rest.length)) {
     throw new CorruptCheckpointError(file, `claims ${count} entries, has ${rest.length}`)
   }
-  return rest.map((line, index) => {
+  const entries = rest.map((line, index) => {
     const match = /^(\d{1,10})\s+(\d{1,19})$/.exec(line)
-    if (match !== null) return { epoch: Number(match[1]), startOffset: BigInt(match[2]!) }
-    throw new CorruptCheckpointError(file, `line ${index + 3} is not "<epoch> <start offset>": ${line}`)
+    const fault = (what: string) => new CorruptCheckpointError(file, `line ${index + 3} ${what}: ${line}`)
+    if (match === null) throw fault('is not "<epoch> <start offset>"')
+    const [epoch, startOffset] = [Number(match[1]), BigInt(match[2]!)]
+    if (epoch > MAX_EPOCH) throw fault(`has an epoch above ${MAX_EPOCH}`)
+    if (startOffset > MAX_OFFSET) throw fault(`has an offset above ${MAX_OFFSET}`)
+    return { epoch, startOffset }
   })
+  return entries.reduce(withEntry, [] as EpochEntry[])
+}
+
+/** @throws InvalidArgumentError for what is no epoch of a leader */
+export function requireLeaderEpoch(name: string, epoch: number): number {
+  if (Number.isInteger(epoch) && epoch >= 0 && epoch <= MAX_EPOCH) return epoch
+  throw new InvalidArgumentError(
+    `${name} must be a whole number from 0 to ${MAX_EPOCH}; got ${String(epoch)}`,
+  )
 }
 
 /** The inverse of `decodeLeaderEpochs`. */
@@ -42,6 +58,7 @@ export function encodeLeaderEpochs(entries: readonly EpochEntry[]): string {
   return `${[VERSION, entries.length, ...lines].join('\n')}\n`
 }
 
+/** Where a leader epoch ends: the offset behind its last record. Source: Kafka's EpochEndOffset. */
 export interface EpochEnd {
   epoch: number
   endOffset: bigint
@@ -70,11 +87,11 @@ export class LeaderEpochs {
 
   /** Notes that a batch of an epoch begins at an offset; entries that cannot stand beside that are dropped. */
   assign(epoch: number, startOffset: bigint): void {
-    if (epoch < 0) throw new InvalidArgumentError(`a leader epoch must be from 0 on; got ${epoch}`)
-    const last = this.#entries.at(-1)
-    if (last !== undefined && last.epoch === epoch && startOffset >= last.startOffset) return
-    const kept = this.#entries.filter((entry) => entry.epoch < epoch && entry.startOffset < startOffset)
-    this.#replace([...kept, { epoch, startOffset }])
+    const assigned = withEntry(this.#entries, {
+      epoch: requireLeaderEpoch('leader epoch', epoch),
+      startOffset,
+    })
+    if (assigned !== this.#entries) this.#replace(assigned)
   }
 
   /**
@@ -112,4 +129,12 @@ export class LeaderEpochs {
     this.#entries = entries
     this.#storage.write(LEADER_EPOCH_CHECKPOINT, new TextEncoder().encode(encodeLeaderEpochs(entries)))
   }
+}
+
+/** The same entries where they hold the epoch already; otherwise without those that contradict it. */
+function withEntry(entries: EpochEntry[], { epoch, startOffset }: EpochEntry): EpochEntry[] {
+  const last = entries.at(-1)
+  if (last !== undefined && last.epoch === epoch && startOffset >= last.startOffset) return entries
+  const kept = entries.filter((entry) => entry.epoch < epoch && entry.startOffset < startOffset)
+  return [...kept, { epoch, startOffset }]
 }

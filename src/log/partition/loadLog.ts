@@ -1,6 +1,6 @@
 import type { CrcEngine } from '../../core/crcEngine.ts'
 import { isMirroredProducerId } from '../../core/producerId.ts'
-import { CorruptCompanionError } from '../../errors.ts'
+import { CorruptCompanionError, InvalidRecordError } from '../../errors.ts'
 import type { RecordBatch } from '../../formats/recordBatch.ts'
 import type { ProducerStateManagerOptions } from '../../producers/managerOptions.ts'
 import type { ProducerStateManager } from '../../producers/producerStateManager.ts'
@@ -11,7 +11,7 @@ import { LeaderEpochs } from './leaderEpochs.ts'
 import { tidyLeftovers } from './leftovers.ts'
 import type { CheckedLogOptions, CheckedSegment, RecoveryEvent } from './logOptions.ts'
 import { LogSegment } from './logSegment.ts'
-import { maxOffset } from './offsets.ts'
+import { MAX_OFFSET, maxOffset } from './offsets.ts'
 import { SnapshotFiles } from './snapshotFiles.ts'
 import type { LogStorage } from './storage.ts'
 
@@ -43,6 +43,7 @@ export interface LoadedLog {
  */
 export function loadLog(request: LoadRequest): LoadedLog {
   const { storage, stateOptions, onRecovery } = request
+  requireOffsets(storage.list())
   tidyLeftovers(storage, onRecovery)
   const epochs = new LeaderEpochs(storage)
   const snapshots = new SnapshotFiles(storage, (offset, error) =>
@@ -72,6 +73,16 @@ export function loadLog(request: LoadRequest): LoadedLog {
   snapshots.removeStray(segments.map(({ baseOffset }) => baseOffset))
   const state = rebuildState(segments, snapshots, logStartOffset, logEndOffset, stateOptions)
   return { segments, logStartOffset, logEndOffset, epochs, snapshots, state }
+}
+
+/** A broker does not start on a segment whose name holds no int64. */
+function requireOffsets(names: readonly string[]): void {
+  for (const name of names) {
+    if (!/^\d{20}\.log$/.test(name) || baseOffsetOfName(name)! <= MAX_OFFSET) continue
+    throw new InvalidRecordError(
+      `${name}: no offset is above ${MAX_OFFSET}, so this is no segment of a log. Nothing was changed; move the file away.`,
+    )
+  }
 }
 
 function openSegments({ storage, options }: LoadRequest): LogSegment[] {

@@ -4,6 +4,7 @@ import type { ProducerStateManager } from '../../producers/producerStateManager.
 import type { AbortedTransactionEntry } from '../../producers/transactions.ts'
 import type { LeaderEpochs } from './leaderEpochs.ts'
 import { type LoadedLog, rebuildState } from './loadLog.ts'
+import { LogClosedError } from './logErrors.ts'
 import type { CheckedLogOptions } from './logOptions.ts'
 import { LogSegment } from './logSegment.ts'
 import { maxOffset, minOffset } from './offsets.ts'
@@ -126,6 +127,14 @@ export class LocalLog {
     this.#hasNewNames = true
     this.flush()
     this.#storage.close()
+  }
+
+  /** Gives up the files as they are after a failed write, so that another log can be opened on them. */
+  fail(cause: unknown): LogClosedError {
+    try {
+      this.#storage.close()
+    } catch {}
+    return new LogClosedError(cause)
   }
 
   /** The producer state of the log as it is. */

@@ -1,7 +1,8 @@
-import { InvalidArgumentError } from '../../errors.ts'
 import type { AppendOrigin } from '../../producers/appendOrigin.ts'
 import type { AppendOptions, DuplicateBatch } from '../../producers/appendResult.ts'
+import { requireLeaderEpoch } from './leaderEpochs.ts'
 
+/** What `PartitionLog.append` takes besides the batches. */
 export interface LogAppendOptions extends AppendOptions {
   /**
    * The leader's epoch. Origins `client`, `coordinator` and `mirror`: written into the batches; default the log's latest,
@@ -10,6 +11,7 @@ export interface LogAppendOptions extends AppendOptions {
   leaderEpoch?: number
 }
 
+/** What an append has done. Source: Kafka's LogAppendInfo. */
 export interface LogAppendResult {
   /** Of the batches that were appended, or of the duplicate; null where there were none. */
   firstOffset: bigint | null
@@ -36,8 +38,5 @@ export function leaderEpochOf(
   latestEpoch: number | null,
 ): number | null {
   if (leaderEpoch === undefined) return origin === 'replication' ? null : (latestEpoch ?? 0)
-  if (Number.isInteger(leaderEpoch) && leaderEpoch >= 0 && leaderEpoch < 2 ** 31) return leaderEpoch
-  throw new InvalidArgumentError(
-    `leaderEpoch must be a whole number from 0 to 2147483647; got ${leaderEpoch}`,
-  )
+  return requireLeaderEpoch('leaderEpoch', leaderEpoch)
 }

@@ -2,7 +2,12 @@ import { MirrorPidError } from '../../errors.ts'
 
 /** Why a log refuses an append, a read or a file. Names and rules are those of Kafka's exceptions. */
 
-/** An offset that the log does not hold: below its start, or above its end. */
+/**
+ * An offset that the log does not hold: below its start, or above its end.
+ *
+ * @example
+ * log.read(log.logEndOffset + 1n) // throws OffsetOutOfRangeError
+ */
 export class OffsetOutOfRangeError extends MirrorPidError {
   readonly offset: bigint
   readonly logStartOffset: bigint
@@ -20,7 +25,13 @@ export class OffsetOutOfRangeError extends MirrorPidError {
   }
 }
 
-/** Batches from another log whose offsets do not go on where this log ends, or do not rise. */
+/**
+ * Batches from another log whose offsets do not go on where this log ends, or do not rise.
+ *
+ * @example
+ * log.append(fetched, 'replication')
+ * log.append(fetched, 'replication') // throws UnexpectedAppendOffsetError
+ */
 export class UnexpectedAppendOffsetError extends MirrorPidError {
   /** Of the batch that does not fit. */
   readonly baseOffset: bigint
@@ -39,7 +50,13 @@ export class UnexpectedAppendOffsetError extends MirrorPidError {
   }
 }
 
-/** A batch above `maxMessageBytes`, or larger than a segment may be. */
+/**
+ * A batch above `maxMessageBytes`, or larger than a segment may be.
+ *
+ * @example
+ * const log = PartitionLog.open(memoryStorage(), { maxMessageBytes: 61 })
+ * log.append(encodeRecordBatch({ records: [{ value }] }), 'client') // throws RecordTooLargeError
+ */
 export class RecordTooLargeError extends MirrorPidError {
   readonly baseOffset: bigint
   readonly size: number
@@ -57,7 +74,13 @@ export class RecordTooLargeError extends MirrorPidError {
   }
 }
 
-/** A log that was closed, or that a failed write has left unusable until it is opened anew. */
+/**
+ * A log that was closed, or that a failed write has left unusable until it is opened anew.
+ *
+ * @example
+ * log.close()
+ * log.read(0n) // throws LogClosedError
+ */
 export class LogClosedError extends MirrorPidError {
   constructor(cause: unknown = null) {
     super(
@@ -70,7 +93,13 @@ export class LogClosedError extends MirrorPidError {
   }
 }
 
-/** A checkpoint file that Kafka would not take. */
+/**
+ * A checkpoint file that Kafka would not take.
+ *
+ * @example
+ * const checkpoint = new TextEncoder().encode('9\n0\n') // version 9
+ * PartitionLog.open(memoryStorage([['leader-epoch-checkpoint', checkpoint]])) // throws CorruptCheckpointError
+ */
 export class CorruptCheckpointError extends MirrorPidError {
   readonly file: string
 

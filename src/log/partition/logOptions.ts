@@ -1,9 +1,12 @@
 import type { Core } from '../../core/core.ts'
+import { jsCore } from '../../core/jsCore.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { Barrier } from '../../producers/appendResult.ts'
-import type { ProducerStateManagerOptions } from '../../producers/managerOptions.ts'
+import { oneOf, type ProducerStateManagerOptions, requireOffset } from '../../producers/managerOptions.ts'
 import type { ScanFault } from './segmentScan.ts'
+import type { LogStorage } from './storage.ts'
 
+/** How dense and how large a segment's indexes are, in bytes. */
 export interface IndexOptions {
   /** Kafka's `index.interval.bytes`. Default 4096. */
   indexIntervalBytes: number
@@ -11,6 +14,7 @@ export interface IndexOptions {
   maxIndexBytes: number
 }
 
+/** How a log is opened and kept; the defaults are a broker's. */
 export interface PartitionLogOptions
   extends Omit<ProducerStateManagerOptions, 'logStartOffset'>,
     Partial<IndexOptions> {
@@ -71,6 +75,8 @@ export type RecoveryEvent =
   | { kind: 'snapshot'; offset: bigint; error: Error }
   /** A leftover of a broker was removed or finished: `.deleted`, `.cleaned`, `.swap`, an index without a segment. */
   | { kind: 'leftover'; name: string }
+  /** A file ends as a leftover does, but has no name that a broker gives: it was left alone. */
+  | { kind: 'foreign'; name: string }
 
 export interface CheckedLogOptions extends IndexOptions {
   segmentBytes: number
@@ -86,6 +92,31 @@ export function checkLogOptions(options: PartitionLogOptions): CheckedLogOptions
     segmentMs: whole('segmentMs', options.segmentMs, 604_800_000, 1),
     maxMessageBytes: whole('maxMessageBytes', options.maxMessageBytes, 1_048_588, 61),
   }
+}
+
+/** What opening takes besides, with its defaults. */
+export function checkOpening(storage: LogStorage, options: PartitionLogOptions) {
+  if (typeof storage?.list !== 'function' || typeof storage.open !== 'function') {
+    throw new InvalidArgumentError(
+      `storage must be a LogStorage, such as memoryStorage(); got ${kindOf(storage)}`,
+    )
+  }
+  if (typeof options !== 'object' || options === null) {
+    throw new InvalidArgumentError(`the options of a log must be an object; got ${kindOf(options)}`)
+  }
+  const { core = jsCore(), onRecovery = () => {}, onChecked = () => {} } = options
+  return {
+    core,
+    onRecovery,
+    onChecked,
+    isClean: oneOf('shutdown', options.shutdown, ['unclean', 'clean']) === 'clean',
+    recoveryPoint: requireOffset('recoveryPoint', options.recoveryPoint ?? 0n),
+    logStartOffset: requireOffset('logStartOffset', options.logStartOffset ?? 0n),
+  }
+}
+
+function kindOf(value: unknown): string {
+  return value === null ? 'null' : typeof value
 }
 
 function whole(name: string, value: number | undefined, byDefault: number, least: number): number {

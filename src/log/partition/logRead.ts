@@ -7,6 +7,7 @@ import { readPart } from './storage.ts'
 /** Up to where a reader sees the log: its end (followers), what is replicated, or what is decided too. */
 export type ReadIsolation = 'log_end' | 'high_watermark' | 'read_committed'
 
+/** How far `PartitionLog.read` goes, in offsets and bytes. */
 export interface LogReadOptions {
   /** Default `log_end`. */
   isolation?: ReadIsolation

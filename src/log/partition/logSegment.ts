@@ -4,6 +4,7 @@ import { NO_TIMESTAMP, type RecordBatch } from '../../formats/recordBatch.ts'
 import type { AbortedTransactionEntry } from '../../producers/transactions.ts'
 import { logFileName } from '../fileNames.ts'
 import type { IndexOptions } from './logOptions.ts'
+import { MAX_OFFSET } from './offsets.ts'
 import { SegmentOffsetIndex } from './segmentOffsetIndex.ts'
 import { type ScanFault, type ScannedBatch, scanBatches } from './segmentScan.ts'
 import { SegmentTimeIndex, type TimestampOffset } from './segmentTimeIndex.ts'
@@ -68,7 +69,7 @@ export class LogSegment {
   /** Whether the indexes can hold an offset of this segment. */
   canHold(offset: bigint): boolean {
     const relative = offset - this.baseOffset
-    return relative >= 0n && relative <= MAX_RELATIVE_OFFSET
+    return relative >= 0n && relative <= MAX_RELATIVE_OFFSET && offset < MAX_OFFSET
   }
 
   /** How much later than this segment's first records a record is, by the timestamps. */
@@ -202,8 +203,8 @@ export class LogSegment {
   /** Kafka splits such a segment, which only old cleaners wrote (KAFKA-6264); cutting it would lose sound records. */
   #beyondIndex({ baseOffset, lastOffset }: RecordBatch): InvalidRecordError {
     return new InvalidRecordError(
-      `${this.#name}: the batch at offset ${baseOffset} ends at ${lastOffset}, which is more than 2147483647 above the ` +
-        "segment's base offset, so no index can hold it. Nothing of it was changed; let a broker split the segment first.",
+      `${this.#name}: the batch at offset ${baseOffset} ends at ${lastOffset}, which is no int64 or more than 2147483647 ` +
+        "above the segment's base offset, so no index can hold it. Nothing of it was changed; let a broker split the segment first.",
       { baseOffset },
     )
   }

@@ -42,6 +42,9 @@ class OverlayFile implements StoredFile {
  * what opening would do.
  *
  * @param above empty storage in memory
+ * @example
+ * const log = PartitionLog.open(overlayStorage(storage, memoryStorage()))
+ * log.truncateTo(0n) // the storage stays as it is
  */
 export function overlayStorage(below: LogStorage, above: LogStorage): LogStorage {
   /** Files of `below` that are still to be seen under their names there, and those that were opened. */

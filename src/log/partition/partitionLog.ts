@@ -1,7 +1,6 @@
 import { bytesOf } from '../../bytes/view.ts'
 import type { Core } from '../../core/core.ts'
 import { engineOf } from '../../core/crcEngine.ts'
-import { jsCore } from '../../core/jsCore.ts'
 import { MirrorPidError } from '../../errors.ts'
 import { type AppendOrigin, checkOrigin } from '../../producers/appendOrigin.ts'
 import {
@@ -12,12 +11,17 @@ import {
 import type { ProducerStateManager } from '../../producers/producerStateManager.ts'
 import type { AbortedTransactionEntry } from '../../producers/transactions.ts'
 import { checkRecords } from './appendRecords.ts'
-import type { EpochEnd, EpochEntry } from './leaderEpochs.ts'
+import { type EpochEnd, type EpochEntry, requireLeaderEpoch } from './leaderEpochs.ts'
 import { loadLog } from './loadLog.ts'
 import { LocalLog } from './localLog.ts'
 import { type LogAppendOptions, type LogAppendResult, leaderEpochOf, NOTHING_APPENDED } from './logAppend.ts'
 import { LogClosedError, OffsetOutOfRangeError } from './logErrors.ts'
-import { type CheckedLogOptions, checkLogOptions, type PartitionLogOptions } from './logOptions.ts'
+import {
+  type CheckedLogOptions,
+  checkLogOptions,
+  checkOpening,
+  type PartitionLogOptions,
+} from './logOptions.ts'
 import { type LogOffsets, type LogRead, type LogReadOptions, readLog } from './logRead.ts'
 import { minOffset } from './offsets.ts'
 import type { LogStorage } from './storage.ts'
@@ -33,7 +37,7 @@ import type { LogStorage } from './storage.ts'
  * @see Kafka's UnifiedLog, LocalLog, LogLoader
  * @example
  * const log = PartitionLog.open(memoryStorage())
- * const { firstOffset } = log.append(batch, 'client')
+ * const { firstOffset } = log.append(encodeRecordBatch({ records: [{ value }] }), 'client')
  * log.read(0n).records
  */
 export class PartitionLog implements LogOffsets {
@@ -55,24 +59,19 @@ export class PartitionLog implements LogOffsets {
   }
 
   private constructor(storage: LogStorage, options: PartitionLogOptions) {
-    const { core = jsCore(), shutdown = 'unclean', onRecovery = () => {}, onChecked = () => {} } = options
-    const recoveryPoint = requireOffset('recoveryPoint', options.recoveryPoint ?? 0n)
+    const { core, ...opening } = checkOpening(storage, options)
     this.#options = checkLogOptions(options)
     // the log start offset is the log's own to keep
     const { logStartOffset: _, ...stateOptions } = checkOptions({ ...options, logStartOffset: 0n })
     this.#stateOptions = stateOptions
     this.#core = core
-    const isClean = shutdown === 'clean'
+    const { isClean, recoveryPoint } = opening
     const loaded = loadLog({
+      ...opening,
       storage,
       options: this.#options,
       stateOptions,
       engine: engineOf(core),
-      isClean,
-      recoveryPoint,
-      logStartOffset: requireOffset('logStartOffset', options.logStartOffset ?? 0n),
-      onRecovery,
-      onChecked,
     })
     this.#state = loaded.state
     this.#local = new LocalLog(storage, this.#options, loaded, isClean ? loaded.logEndOffset : recoveryPoint)
@@ -185,6 +184,7 @@ export class PartitionLog implements LogOffsets {
   /** This replica leads from here on: followers learn by it where older epochs ended. */
   beginLeaderEpoch(epoch: number): void {
     this.#requireUsable()
+    requireLeaderEpoch('epoch', epoch)
     this.#changing(() => this.#local.epochs.assign(epoch, this.logEndOffset))
   }
 
@@ -292,7 +292,7 @@ export class PartitionLog implements LogOffsets {
       return run()
     } catch (error) {
       // all other errors of ours come before the first change
-      if (!MirrorPidError.is(error) || error.code === 'IO_ERROR') this.#unusable ??= new LogClosedError(error)
+      if (!MirrorPidError.is(error) || error.code === 'IO_ERROR') this.#unusable ??= this.#local.fail(error)
       throw error
     }
   }

@@ -18,6 +18,7 @@ export interface LogStorage {
   close(): void
 }
 
+/** A file that only grows at its end, or is cut there. Positions and sizes in bytes. */
 export interface StoredFile {
   readonly size: number
   /** Fills the room from a position on, as far as the file goes; returns how many bytes that were. */

@@ -1,0 +1,38 @@
+import { InvalidArgumentError } from '../errors.ts'
+import { decodeLeaderEpochs, LEADER_EPOCH_CHECKPOINT } from '../log/partition/leaderEpochs.ts'
+import type { PartitionLog } from '../log/partition/partitionLog.ts'
+import type { LogStorage } from '../log/partition/storage.ts'
+import type { MirrorState, OpenTransactionsMode } from './mirrorState.ts'
+
+/** The latest epoch that the replica has heard of: opening forgets one that no batch was written in. */
+export function notedEpoch(storage: LogStorage): number {
+  const bytes = storage.read(LEADER_EPOCH_CHECKPOINT)
+  const entries = bytes === null ? [] : decodeLeaderEpochs(new TextDecoder().decode(bytes))
+  return entries.at(-1)?.epoch ?? 0
+}
+
+/**
+ * The leader epoch of what a stop writes. Replicas learn of a cut by an epoch that is above all of the log; a stop that was
+ * killed has noted the one that it began with.
+ *
+ * @throws InvalidArgumentError
+ */
+export function leaderEpochOf(
+  noted: number,
+  log: PartitionLog,
+  state: MirrorState | null,
+  mode: OpenTransactionsMode,
+  given: number | undefined,
+): number {
+  const latest = Math.max(noted, log.leaderEpochs.at(-1)?.epoch ?? 0)
+  const own = state?.state === 'STOPPING' ? state.leaderEpoch : undefined
+  const isOurs = own !== undefined && own >= latest
+  const least = isOurs ? own : mode === 'truncate' ? latest + 1 : latest
+  if (given === undefined) return least
+  if (Number.isInteger(given) && given >= least && given < 2 ** 31) return given
+  const why =
+    isOurs || mode === 'abort'
+      ? `the latest of this log; got ${given}`
+      : `so that replicas learn of the cut: the latest of this log is ${latest}; got ${given}`
+  throw new InvalidArgumentError(`the leader epoch must be a whole number from ${least} on, ${why}`)
+}
