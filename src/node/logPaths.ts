@@ -124,7 +124,8 @@ async function readPartition(log: LogPath, directory: string, entries: Dirent[])
       log.leftOut.push({ path, reason: INTERRUPTED })
       continue
     }
-    const stats = await statOf(path)
+    const stats = await statOfListed(path)
+    if (stats === null) continue
     if (!stats.isFile()) {
       throw notALog(
         path,
@@ -150,7 +151,8 @@ async function readLogDirectory(log: LogPath, entries: Dirent[]): Promise<void> 
       log.leftOut.push({ path, reason: INTERRUPTED })
       continue
     }
-    const stats = await statOf(path)
+    const stats = await statOfListed(path)
+    if (stats === null) continue
     if (stats.isFile()) {
       log.ownFiles.push({ path, kind: 'other', size: stats.size })
     } else if (!stats.isDirectory()) {
@@ -179,6 +181,17 @@ async function list(directory: string): Promise<Dirent[]> {
 
 function statOf(path: string): Promise<Stats> {
   return onFile('read it', path, () => stat(path))
+}
+
+/** Null for a name that is gone since it was listed: another run is at work, whose lock will tell, if it matters. */
+async function statOfListed(path: string): Promise<Stats | null> {
+  try {
+    return await statOf(path)
+  } catch (error) {
+    const isGone = error instanceof LogFileError && error.errno === 'ENOENT' && !(await isThere(path))
+    if (isGone) return null
+    throw error
+  }
 }
 
 function notALog(path: string, reason: string): LogFileError {
