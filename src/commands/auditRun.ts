@@ -1,8 +1,7 @@
-import { describeCorruptBatch, MirrorPidError } from '../errors.ts'
+import { describeCorruptBatch } from '../errors.ts'
 import type { AuditFinding, OpenTransaction } from '../mirroring/audit/auditReport.ts'
 import { type AuditResult, auditPaths, failedAudit } from '../node/auditPaths.ts'
 import type { AuditFlags } from './audit.ts'
-import { interruptible } from './interrupts.ts'
 import {
   count,
   describeFailure,
@@ -17,29 +16,17 @@ import {
   writeLine,
   writeWarning,
 } from './output.ts'
-import { startProgress } from './progress.ts'
+import { runJob } from './runJob.ts'
 
 export async function runAudit(paths: string[], flags: AuditFlags): Promise<void> {
   const { json, quiet, source: sources = [], transactionTimeout: transactionTimeoutMs, maxFindings } = flags
-  const bars = await startProgress(!json && !quiet)
-  let result: AuditResult
-  try {
-    result = await interruptible((signal) =>
-      auditPaths(paths, {
-        sources,
-        transactionTimeoutMs,
-        maxFindings,
-        ...(flags.internalTopic && { isInternalTopic: true }),
-        signal,
-        onProgress: bars.show,
-      }),
-    )
-  } catch (error) {
-    if (!json || !MirrorPidError.is(error)) throw error
-    result = failedAudit(error)
-  } finally {
-    bars.stop()
+  const options = {
+    sources,
+    transactionTimeoutMs,
+    maxFindings,
+    ...(flags.internalTopic && { isInternalTopic: true }),
   }
+  const result = await runJob(flags, (hooks) => auditPaths(paths, { ...options, ...hooks }), failedAudit)
   if (json) writeJson(result)
   else await printResult(result, quiet ?? false)
   warn(result)

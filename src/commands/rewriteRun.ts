@@ -1,9 +1,7 @@
 import type { Command } from 'commander'
 import type { Direction } from '../core/core.ts'
-import { MirrorPidError } from '../errors.ts'
 import type { BatchSums } from '../log/counts.ts'
 import { failedRewrite, type RewriteResult, rewritePaths } from '../node/rewritePaths.ts'
-import { interruptible } from './interrupts.ts'
 import {
   count,
   describeFailure,
@@ -17,8 +15,8 @@ import {
   writeLine,
   writeWarning,
 } from './output.ts'
-import { startProgress } from './progress.ts'
 import type { RewriteFlags } from './rewrite.ts'
+import { runJob } from './runJob.ts'
 
 const STOCK_KAFKA =
   'note: brokers and consumers of Apache Kafka up to at least 4.3 take a mapped id for no producer at all: they keep ' +
@@ -36,18 +34,11 @@ export async function runRewrite(paths: string[], flags: RewriteFlags, command: 
   const target = out === undefined ? { inPlace: true } : { outDirectory: out }
   // a resumed run goes on in the mode of the one that was killed
   const mode = resume ? { resume } : { crc, direction }
-  const bars = await startProgress(!json && !quiet)
-  let result: RewriteResult
-  try {
-    result = await interruptible((signal) =>
-      rewritePaths(paths, { ...target, ...mode, jobs, signal, onProgress: bars.show }),
-    )
-  } catch (error) {
-    if (!json || !MirrorPidError.is(error)) throw error
-    result = failedRewrite(error)
-  } finally {
-    bars.stop()
-  }
+  const result = await runJob(
+    flags,
+    (hooks) => rewritePaths(paths, { ...target, ...mode, jobs, ...hooks }),
+    failedRewrite,
+  )
   if (json) writeJson(result)
   else if (!quiet) printResult(result, resume ? null : direction, out)
   warn(result, direction, quiet ?? false)

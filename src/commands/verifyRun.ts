@@ -1,7 +1,6 @@
-import { describeCorruptBatch, MirrorPidError } from '../errors.ts'
+import { describeCorruptBatch } from '../errors.ts'
 import type { SegmentVerification } from '../node/segmentPasses.ts'
 import { failedVerification, type VerifyResult, verifyPaths } from '../node/verifyPaths.ts'
-import { interruptible } from './interrupts.ts'
 import {
   count,
   describeFailure,
@@ -16,21 +15,12 @@ import {
   writeJson,
   writeLine,
 } from './output.ts'
-import { startProgress } from './progress.ts'
+import { runJob } from './runJob.ts'
 import type { VerifyFlags } from './verify.ts'
 
 export async function runVerify(paths: string[], flags: VerifyFlags): Promise<void> {
   const { json, quiet, jobs = 'auto' } = flags
-  const bars = await startProgress(!json && !quiet)
-  let result: VerifyResult
-  try {
-    result = await interruptible((signal) => verifyPaths(paths, { jobs, signal, onProgress: bars.show }))
-  } catch (error) {
-    if (!json || !MirrorPidError.is(error)) throw error
-    result = failedVerification(error)
-  } finally {
-    bars.stop()
-  }
+  const result = await runJob(flags, (hooks) => verifyPaths(paths, { jobs, ...hooks }), failedVerification)
   if (json) writeJson(result)
   else printResult(result, quiet ?? false)
   warnOfLeftOut(result)

@@ -1,7 +1,8 @@
 import type { Core } from '../core/core.ts'
 import { engineOf } from '../core/crcEngine.ts'
-import { ATTRIBUTES, CRC, CURRENT_MAGIC, LEGACY_CRC, MAGIC } from '../core/layout.ts'
+import { ATTRIBUTES, CRC, CURRENT_MAGIC, HEADER_SIZE, LEGACY_CRC, MAGIC } from '../core/layout.ts'
 import { RecordSetCursor } from '../core/recordSetCursor.ts'
+import type { CorruptBatchFacts } from '../errors.ts'
 
 /** A cursor on a batch of which only the first bytes, at least its header, are at hand. */
 export function cursorAtHeader(header: Uint8Array, size: number): RecordSetCursor {
@@ -44,5 +45,33 @@ export class BatchCrc {
   /** The CRC of what came so far. */
   get computed(): number {
     return this.#crc
+  }
+}
+
+/** A batch that is checked while it passes in pieces. */
+export class PassingBatch {
+  /** On its header alone. */
+  readonly cursor: RecordSetCursor
+  readonly position: number
+  readonly #crc: BatchCrc
+
+  /** @param header the batch's first bytes, its header at least; they come again as a piece */
+  constructor(core: Core, header: Uint8Array, position: number, size: number) {
+    // windows are used again, so what is asked of the header at the end is kept
+    this.cursor = cursorAtHeader(header.slice(0, HEADER_SIZE), size)
+    this.position = position
+    this.#crc = new BatchCrc(core, this.cursor)
+  }
+
+  update(piece: Uint8Array): void {
+    this.#crc.update(piece)
+  }
+
+  /** What is wrong with its CRC, once it has passed; null for nothing. */
+  get fault(): CorruptBatchFacts | null {
+    const { stored, computed } = this.#crc
+    if (stored === computed) return null
+    const { position, cursor } = this
+    return { position, baseOffset: cursor.baseOffset, reason: 'crc', stored, computed }
   }
 }

@@ -1,11 +1,11 @@
 import { classify, newCounts } from '../core/batchChecks.ts'
 import type { Core, VerifyReport } from '../core/core.ts'
-import { CURRENT_MAGIC, HEADER_SIZE, LAST_OFFSET_DELTA } from '../core/layout.ts'
+import { CURRENT_MAGIC, LAST_OFFSET_DELTA } from '../core/layout.ts'
 import { RecordSetCursor } from '../core/recordSetCursor.ts'
 import type { CorruptBatchFacts } from '../errors.ts'
 import type { BatchWork, WholeBatches } from './batchStream.ts'
 import { addCounts } from './counts.ts'
-import { BatchCrc, cursorAtHeader } from './largeBatch.ts'
+import { PassingBatch } from './largeBatch.ts'
 
 /**
  * Verifies the windows of a stream: what `core.verify` checks, and the offsets, by the rule of Kafka's UnifiedLog when
@@ -18,7 +18,7 @@ export class VerifyWork implements BatchWork {
   readonly #core: Core
   readonly #baseOffset: bigint | null
   #lastOffset: bigint | null = null
-  #passing: { position: number; cursor: RecordSetCursor; crc: BatchCrc } | null = null
+  #passing: PassingBatch | null = null
 
   /** @param baseOffset the segment's: no batch goes below it; null where it is not known */
   constructor(core: Core, baseOffset: bigint | null) {
@@ -48,22 +48,19 @@ export class VerifyWork implements BatchWork {
   }
 
   beginLarge(header: Uint8Array, position: number, size: number): void {
-    // windows are used again, so what is asked of the header at the end is kept
-    const cursor = cursorAtHeader(header.slice(0, HEADER_SIZE), size)
-    classify(cursor, this.counts, 'map')
-    this.#passing = { position, cursor, crc: new BatchCrc(this.#core, cursor) }
+    this.#passing = new PassingBatch(this.#core, header, position, size)
+    classify(this.#passing.cursor, this.counts, 'map')
   }
 
   largePiece(bytes: Uint8Array): void {
-    this.#passing?.crc.update(bytes)
+    this.#passing?.update(bytes)
   }
 
   endLarge(): void {
     if (this.#passing === null) return
-    const { position, cursor, crc } = this.#passing
-    const { stored, computed } = crc
-    if (stored === computed) this.#checkOffsets(cursor, position)
-    else this.#note({ position: 0, baseOffset: cursor.baseOffset, reason: 'crc', stored, computed }, position)
+    const { position, cursor, fault } = this.#passing
+    if (fault === null) this.#checkOffsets(cursor, position)
+    else this.#note(fault, 0)
     this.#passing = null
   }
 

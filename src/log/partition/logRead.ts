@@ -73,6 +73,8 @@ function readBatches(
     let nextOffset = offset
     for (const { batch, size } of segment.batches(start)) {
       if (batch.nextOffset > limit || (end > start && end + size - start > maxBytes)) break
+      // offsets are not under the CRC: in a damaged log they may go back, and a reader would come round for ever
+      if (batch.nextOffset <= nextOffset) break
       end += size
       nextOffset = batch.nextOffset
     }

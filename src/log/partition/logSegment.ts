@@ -11,6 +11,8 @@ import { SegmentTimeIndex, type TimestampOffset } from './segmentTimeIndex.ts'
 import { SegmentTransactionIndex } from './segmentTransactionIndex.ts'
 import { isZeroFrom, type LogStorage, type StoredFile } from './storage.ts'
 
+/** The index leads close to what is looked for. */
+const SEARCH_WINDOW = 16 * 1024
 const MAX_RELATIVE_OFFSET = 2n ** 31n - 1n
 
 /**
@@ -102,7 +104,8 @@ export class LogSegment {
 
   /** The first batch that holds an offset, or one above it; null where there is none. */
   find(offset: bigint): { position: number; size: number } | null {
-    for (const { batch, position, size } of this.batches(this.offsetIndex.lookup(offset))) {
+    const start = this.offsetIndex.lookup(offset)
+    for (const { batch, position, size } of scanBatches(this.file, start, this.size, null, SEARCH_WINDOW)) {
       if (batch.lastOffset >= offset) return { position, size }
     }
     return null
@@ -212,7 +215,8 @@ export class LogSegment {
   #readLargestTimestamp(): TimestampOffset {
     let largest = this.timeIndex.last
     for (const { batch } of this.batches(this.offsetIndex.lookup(largest.offset))) {
-      if (batch.maxTimestamp > largest.timestamp) {
+      // in a damaged log offsets may go back, and the index takes none that do
+      if (batch.maxTimestamp > largest.timestamp && batch.lastOffset >= largest.offset) {
         largest = { timestamp: batch.maxTimestamp, offset: batch.lastOffset }
       }
     }

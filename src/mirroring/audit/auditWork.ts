@@ -1,10 +1,10 @@
 import { newCounts } from '../../core/batchChecks.ts'
 import type { Core } from '../../core/core.ts'
-import { CURRENT_MAGIC, HEADER_SIZE, LAST_OFFSET_DELTA } from '../../core/layout.ts'
+import { CURRENT_MAGIC, LAST_OFFSET_DELTA } from '../../core/layout.ts'
 import { RecordSetCursor } from '../../core/recordSetCursor.ts'
 import type { CorruptBatchFacts } from '../../errors.ts'
 import type { BatchWork, WholeBatches } from '../../log/batchStream.ts'
-import { BatchCrc, cursorAtHeader } from '../../log/largeBatch.ts'
+import { PassingBatch } from '../../log/largeBatch.ts'
 import type { BatchTaker } from './batchTaker.ts'
 
 /** How far a log was passed, where its files overlap: what stands before that is there a second time. */
@@ -20,7 +20,7 @@ export class AuditWork implements BatchWork {
   readonly #taker: BatchTaker
   readonly #onDamage: (facts: CorruptBatchFacts) => void
   readonly #passed: PassedOffsets | null
-  #passing: { position: number; cursor: RecordSetCursor; crc: BatchCrc } | null = null
+  #passing: PassingBatch | null = null
 
   /**
    * @param onDamage told of each batch that is left out; positions are those in the stream
@@ -59,23 +59,20 @@ export class AuditWork implements BatchWork {
   }
 
   beginLarge(header: Uint8Array, position: number, size: number): void {
-    // windows are used again, so what is asked of the header at the end is kept
-    const cursor = cursorAtHeader(header.slice(0, HEADER_SIZE), size)
     this.counts.batches++
-    this.#passing = { position, cursor, crc: new BatchCrc(this.#core, cursor) }
+    this.#passing = new PassingBatch(this.#core, header, position, size)
   }
 
   largePiece(bytes: Uint8Array): void {
-    this.#passing?.crc.update(bytes)
+    this.#passing?.update(bytes)
   }
 
   endLarge(): void {
     if (this.#passing === null) return
-    const { position, cursor, crc } = this.#passing
-    const { stored, computed } = crc
+    const { cursor, fault } = this.#passing
     this.#passing = null
-    if (stored !== computed) {
-      this.#damaged({ position, baseOffset: cursor.baseOffset, reason: 'crc', stored, computed }, 0)
+    if (fault !== null) {
+      this.#damaged(fault, 0)
     } else if (!this.#isLeftOut(cursor)) {
       this.#taker.framed(cursor.view, 0, cursor.size, cursor.magic)
     }
