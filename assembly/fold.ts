@@ -6,19 +6,20 @@
 //   folded[i] = data[i] ^ folded[i - 767] ^ folded[i - 2524] ^ folded[i - 5275]
 //
 // for all but the last 5275 bytes, which take the same XORs from what stands before them and are what is left: a shorter
-// message with the same CRC. This is the smallest multiple with four terms. What it leaves, and data too short for it, is
-// folded by one with six, x^209 + x^144 + x^54 + x^39 + x^14 + 1. A multiple stays one when all exponents are multiplied
-// by a power of two, so its distances may count units of 4 bytes, then of one. The last 209 bytes go through the table.
+// message with the same CRC. (The exponents count bits: a multiple stays one when all of them are multiplied by 8.) This is
+// the smallest multiple with four terms. What it leaves, and data too short for it, is folded by one with six,
+// x^290 + x^136 + x^113 + x^107 + x^32 + 1, and the last 290 bytes go through the table. There is a smaller one, of degree
+// 209, whose shortest distance is 65: a step there reads what the step before has just stored, and waits for it.
 
 const LONG_1: usize = 767
 const LONG_2: usize = 2524
 const LONG_DEGREE: usize = 5275
 
-const SHORT_1: usize = 65
-const SHORT_2: usize = 155
-const SHORT_3: usize = 170
-const SHORT_4: usize = 195
-const SHORT_DEGREE: usize = 209
+const SHORT_1: usize = 154
+const SHORT_2: usize = 177
+const SHORT_3: usize = 183
+const SHORT_4: usize = 258
+const SHORT_DEGREE: usize = 290
 
 /** Bytes of a step: four vectors, by hand, as the compiler does not unroll. No distance is shorter. */
 const STEP: usize = 64
@@ -26,28 +27,24 @@ const STEP: usize = 64
 /** What is folded between two moves of the history: with it, small enough for a first-level cache. */
 const CHUNK: usize = 16384
 /** Shorter data takes less time without the four terms, whose last 5275 bytes are folded twice. */
-const LONG_FROM: usize = 24576
+const LONG_FROM: usize = 20480
 
 /** History, then a chunk or all of the shorter data, then room for the zeros that stand for what is not folded. */
-const FOLDED: usize = memory.data(29952, 64) + 5312
+const FOLDED: usize = memory.data(27072, 64) + 5312
 const LONG_REST: usize = memory.data(5280, 16)
 
-/** Shorter data takes less time by units of one byte alone. */
-const SHORT_FROM: usize = 3072
-const SHORT_REST: usize = memory.data(848, 16)
-
 /** Shorter data is as fast through the table. */
-export const FOLD_FROM: usize = 384
+export const FOLD_FROM: usize = 432
 /** What foldToRest leaves. */
 export const FOLDED_REST_SIZE: usize = SHORT_DEGREE
-export const FOLDED_REST: usize = memory.data(224, 16)
+export const FOLDED_REST: usize = memory.data(304, 16)
 
 /**
  * The formula with six terms over byteLength bytes, STEP at least, from `from` into `to`; `history` is as far before
  * the first of them in FOLDED as the formula reaches. The last step may repeat bytes of the one before, with the same
  * result, so that no byte behind is read.
  */
-function gatherShort<Unit>(from: usize, history: usize, to: usize, byteLength: usize): void {
+function gatherShort(from: usize, history: usize, to: usize, byteLength: usize): void {
   const last = byteLength - STEP
   let at: usize = 0
   while (true) {
@@ -57,22 +54,22 @@ function gatherShort<Unit>(from: usize, history: usize, to: usize, byteLength: u
     let b = v128.xor(v128.load(data, 16), v128.load(back, 16))
     let c = v128.xor(v128.load(data, 32), v128.load(back, 32))
     let d = v128.xor(v128.load(data, 48), v128.load(back, 48))
-    a = v128.xor(a, v128.load(back, (SHORT_DEGREE - SHORT_4) * sizeof<Unit>()))
-    b = v128.xor(b, v128.load(back, (SHORT_DEGREE - SHORT_4) * sizeof<Unit>() + 16))
-    c = v128.xor(c, v128.load(back, (SHORT_DEGREE - SHORT_4) * sizeof<Unit>() + 32))
-    d = v128.xor(d, v128.load(back, (SHORT_DEGREE - SHORT_4) * sizeof<Unit>() + 48))
-    a = v128.xor(a, v128.load(back, (SHORT_DEGREE - SHORT_3) * sizeof<Unit>()))
-    b = v128.xor(b, v128.load(back, (SHORT_DEGREE - SHORT_3) * sizeof<Unit>() + 16))
-    c = v128.xor(c, v128.load(back, (SHORT_DEGREE - SHORT_3) * sizeof<Unit>() + 32))
-    d = v128.xor(d, v128.load(back, (SHORT_DEGREE - SHORT_3) * sizeof<Unit>() + 48))
-    a = v128.xor(a, v128.load(back, (SHORT_DEGREE - SHORT_2) * sizeof<Unit>()))
-    b = v128.xor(b, v128.load(back, (SHORT_DEGREE - SHORT_2) * sizeof<Unit>() + 16))
-    c = v128.xor(c, v128.load(back, (SHORT_DEGREE - SHORT_2) * sizeof<Unit>() + 32))
-    d = v128.xor(d, v128.load(back, (SHORT_DEGREE - SHORT_2) * sizeof<Unit>() + 48))
-    a = v128.xor(a, v128.load(back, (SHORT_DEGREE - SHORT_1) * sizeof<Unit>()))
-    b = v128.xor(b, v128.load(back, (SHORT_DEGREE - SHORT_1) * sizeof<Unit>() + 16))
-    c = v128.xor(c, v128.load(back, (SHORT_DEGREE - SHORT_1) * sizeof<Unit>() + 32))
-    d = v128.xor(d, v128.load(back, (SHORT_DEGREE - SHORT_1) * sizeof<Unit>() + 48))
+    a = v128.xor(a, v128.load(back, SHORT_DEGREE - SHORT_4))
+    b = v128.xor(b, v128.load(back, SHORT_DEGREE - SHORT_4 + 16))
+    c = v128.xor(c, v128.load(back, SHORT_DEGREE - SHORT_4 + 32))
+    d = v128.xor(d, v128.load(back, SHORT_DEGREE - SHORT_4 + 48))
+    a = v128.xor(a, v128.load(back, SHORT_DEGREE - SHORT_3))
+    b = v128.xor(b, v128.load(back, SHORT_DEGREE - SHORT_3 + 16))
+    c = v128.xor(c, v128.load(back, SHORT_DEGREE - SHORT_3 + 32))
+    d = v128.xor(d, v128.load(back, SHORT_DEGREE - SHORT_3 + 48))
+    a = v128.xor(a, v128.load(back, SHORT_DEGREE - SHORT_2))
+    b = v128.xor(b, v128.load(back, SHORT_DEGREE - SHORT_2 + 16))
+    c = v128.xor(c, v128.load(back, SHORT_DEGREE - SHORT_2 + 32))
+    d = v128.xor(d, v128.load(back, SHORT_DEGREE - SHORT_2 + 48))
+    a = v128.xor(a, v128.load(back, SHORT_DEGREE - SHORT_1))
+    b = v128.xor(b, v128.load(back, SHORT_DEGREE - SHORT_1 + 16))
+    c = v128.xor(c, v128.load(back, SHORT_DEGREE - SHORT_1 + 32))
+    d = v128.xor(d, v128.load(back, SHORT_DEGREE - SHORT_1 + 48))
     v128.store(to + at, a)
     v128.store(to + at, b, 16)
     v128.store(to + at, c, 32)
@@ -134,31 +131,23 @@ function foldLong(from: usize, byteLength: usize, state: u32): void {
   gatherLong(from + left, history + left, LONG_REST, LONG_DEGREE)
 }
 
-/** The same by the six terms, for up to LONG_FROM bytes: to the last SHORT_DEGREE units, written to `rest`. */
-function foldShort<Unit>(from: usize, byteLength: usize, state: u32, rest: usize): void {
-  const degree = SHORT_DEGREE * sizeof<Unit>()
-  const history = FOLDED - degree
-  clear(history, degree)
+/** The same by the six terms, for FOLD_FROM bytes or more: to the FOLDED_REST_SIZE bytes at FOLDED_REST. */
+function foldShort(from: usize, byteLength: usize, state: u32): void {
+  const history = FOLDED - SHORT_DEGREE
+  clear(history, SHORT_DEGREE)
   store<u32>(history, state)
-  const left = byteLength - degree
-  gatherShort<Unit>(from, history, FOLDED, left)
-  clear(FOLDED + left, degree)
-  gatherShort<Unit>(from + left, history + left, rest, degree)
+  const left = byteLength - SHORT_DEGREE
+  gatherShort(from, history, FOLDED, left)
+  clear(FOLDED + left, SHORT_DEGREE)
+  gatherShort(from + left, history + left, FOLDED_REST, SHORT_DEGREE)
 }
 
 /** Folds at least FOLD_FROM bytes, with the raw CRC state before them, to the FOLDED_REST_SIZE bytes at FOLDED_REST. */
 export function foldToRest(from: usize, byteLength: usize, state: u32): void {
-  if (byteLength >= LONG_FROM) {
+  if (byteLength < LONG_FROM) {
+    foldShort(from, byteLength, state)
+  } else {
     foldLong(from, byteLength, state)
-    from = LONG_REST
-    byteLength = LONG_DEGREE
-    state = 0
+    foldShort(LONG_REST, LONG_DEGREE, 0)
   }
-  if (byteLength >= SHORT_FROM) {
-    foldShort<u32>(from, byteLength, state, SHORT_REST)
-    from = SHORT_REST
-    byteLength = SHORT_DEGREE * 4
-    state = 0
-  }
-  foldShort<u8>(from, byteLength, state, FOLDED_REST)
 }
