@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { addAuditCommand } from './audit.ts'
+import { CompilerWatch } from './compilerWatch.ts'
 import { addDumpCommand } from './dump.ts'
 import { Interrupted } from './interrupts.ts'
 import { describeFailure, EXIT_FAILED, writeError } from './output.ts'
@@ -24,8 +25,6 @@ Examples:
   $ mirrorpid rewrite --help                                all about one command
 
 Stop the broker first: files that change meanwhile are refused.`
-
-const LONG_ENOUGH_TO_COMPILE_MS = 400
 
 function version(): string {
   const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
@@ -80,15 +79,6 @@ async function main(): Promise<void> {
   }
 }
 
-/**
- * Node waits for compilers in the background when a program ends, and one of them may wait for a garbage collection by
- * the main thread: then the process never ends (nodejs/node#54918, open in 2026). After work that got compiled, they get
- * time to finish while the main thread still listens.
- */
-async function letCompilersFinish(): Promise<void> {
-  if (performance.now() < LONG_ENOUGH_TO_COMPILE_MS) return
-  await new Promise((resolve) => setTimeout(resolve, 50))
-}
-
+const compilers = new CompilerWatch()
 await main()
-await letCompilersFinish()
+await compilers.letFinish()

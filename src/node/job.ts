@@ -21,11 +21,11 @@ export interface JobOptions {
   core?: Core
   /** Ends the job early: what is unfinished is removed, and the call rejects with the signal's reason. */
   signal?: AbortSignal
-  /** Told of the progress, once a MiB of a file and at its ends. */
+  /** Told of the progress, every few MiB of a file and at its ends. */
   onProgress?: (progress: JobProgress) => void
   /**
    * Bytes read at a time, from 61 to 64 MiB, default 1 MiB; threads read 256 KiB at most. A batch larger than this is
-   * streamed. The event loop has its turn between windows.
+   * streamed. The event loop has its turn every few windows.
    */
   windowSize?: number
 }
@@ -190,9 +190,9 @@ export class Job {
   }
 }
 
-const STEP = 1024 * 1024
+const STEP = 4 * 1024 * 1024
 
-/** How far one pass over a file is; told about once a MiB. */
+/** How far one pass over a file is; told about every few MiB. */
 export class FileProgress {
   readonly #size: number
   readonly #tell: (advanced: number, fileBytes: number) => void

@@ -10,13 +10,16 @@ import { changedMeanwhile, type SourceFile } from './sourceFile.ts'
 const HEAD = 64
 /** Batches up to this size are read whole, which costs less than to read their headers one by one. */
 const SMALL_BATCH = 8192
+/** After so many windows the event loop has its turn; a turn takes as long as to rewrite a quarter of a window. */
+const WINDOWS_A_TURN = 4
 
 /**
  * Feeds a file to a stream through a window in the core's own memory, where the core works without a copy. What the
  * window leaves over (the start of a batch) stands before what is read next.
  *
- * Reads and writes are synchronous, a window at a time: reading ahead and writing behind on other threads was measured
- * and gained nothing. Between windows the event loop has its turn, so signals and progress get through.
+ * Reads and writes are synchronous, a window at a time: with reads ahead or writes behind on other threads, what one
+ * thread waits for another was measured to take as long as what they gain. Every few windows the event loop has its
+ * turn, so signals and progress get through.
  *
  * @param output takes the bytes as the stream leaves them; null where nothing is to be written
  */
@@ -31,10 +34,9 @@ export async function streamFile(
   const progress = job.begin(path, size)
   const region = job.core.allocate(2 * windowSize)
   try {
+    await takeTurn(job)
     let left = 0
     for (let position = 0; position < size; ) {
-      await setImmediate()
-      job.signal?.throwIfAborted()
       // taken anew in each turn, as the core's memory may have moved
       const { bytes } = region
       const length = Math.min(windowSize, size - position)
@@ -46,7 +48,7 @@ export async function streamFile(
       window.copyWithin(0, done)
       left = window.length - done
       position += length
-      progress.reach(position, windowSize)
+      if (progress.reach(position, WINDOWS_A_TURN * windowSize)) await takeTurn(job)
     }
     progress.end()
   } finally {
@@ -63,13 +65,13 @@ export function largestWhole(job: Job): number {
  * The same for a stream that only looks, and not at all of it: the rest of a large batch is not even read where the
  * stream can do without. Windows are short behind such a batch, and grow where there are small ones.
  *
- * @param afterWindow has its turn after each
+ * @param afterTurn is called every few windows, and at the end
  */
 export async function scanFile(
   source: SourceFile,
   stream: BatchStream,
   job: Job,
-  afterWindow: () => Promise<void>,
+  afterTurn: () => Promise<void>,
 ): Promise<void> {
   const { path, size } = source
   const { windowSize } = job
@@ -91,17 +93,21 @@ export async function scanFile(
       stream.skip(skippable)
       position += skippable
       wanted = skippable > 0 ? HEAD : 8 * length
-      if (progress.reach(position, windowSize)) {
-        await afterWindow()
-        await setImmediate()
-        job.signal?.throwIfAborted()
+      if (progress.reach(position, WINDOWS_A_TURN * windowSize)) {
+        await afterTurn()
+        await takeTurn(job)
       }
     }
-    await afterWindow()
+    await afterTurn()
     progress.end()
   } finally {
     region.free()
   }
+}
+
+async function takeTurn(job: Job): Promise<void> {
+  await setImmediate()
+  job.signal?.throwIfAborted()
 }
 
 function readFully(

@@ -385,7 +385,7 @@ describe('a job that ends early', () => {
         if (left-- === 0) controller.abort(new Error('stop'))
       }
       const paths = [join(root, 'a-0'), join(root, 'b-0')]
-      const job = rewritePaths(paths, { ...target, windowSize: 1024, signal: controller.signal, onProgress })
+      const job = rewritePaths(paths, { ...target, windowSize: 256, signal: controller.signal, onProgress })
       await expect(job).rejects.toThrow('stop')
       expect(leftovers(root)).toEqual([])
       const whole = [long, rewritten(long)].map((bytes) => bytes.toString('hex'))
