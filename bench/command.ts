@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,29 +9,37 @@ import { printTable, type Results } from './results.ts'
 
 /** What does the whole command cost, against a plain copy of the same segment? */
 
-const GIBIBYTE = 1 << 30
+export const GIBIBYTE = 1 << 30
 const ROUNDS = 5
-const main = fileURLToPath(new URL('../../dist/commands/main.js', import.meta.url))
-const peak = new URL('./peak.js', import.meta.url).href
+export const main = fileURLToPath(new URL('../../dist/commands/main.js', import.meta.url))
 
-function makeSegment(path: string, batchSize: number): void {
+/**
+ * Writes a segment with a write for each batch, as a broker appends them: how a file was written decides what later
+ * writes to it cost.
+ *
+ * @returns the offset behind its last batch
+ */
+export function makeSegment(path: string, batchSize: number, byteLength: number, baseOffset: bigint): bigint {
   const piece = recordSet(batchSize, (64 * 1024 * 1024) / batchSize)
   const file = openSync(path, 'w')
-  let baseOffset = 0n
-  for (let written = 0; written + piece.length <= GIBIBYTE; written += piece.length) {
-    for (let at = 0; at < piece.length; at += 12 + piece.readInt32BE(at + 8)) {
-      piece.writeBigInt64BE(baseOffset++, at) // not covered by the CRC
+  let nextOffset = baseOffset
+  for (let written = 0; written < byteLength; ) {
+    for (let at = 0; at < piece.length && written < byteLength; ) {
+      const size = 12 + piece.readInt32BE(at + 8)
+      piece.writeBigInt64BE(nextOffset++, at) // not covered by the CRC
+      writeSync(file, piece, at, size)
+      at += size
+      written += size
     }
-    writeSync(file, piece)
   }
   closeSync(file)
+  return nextOffset
 }
 
-function seconds(command: string, args: string[], env: NodeJS.ProcessEnv = {}): number {
+function seconds(command: string, args: string[]): number {
   const start = process.hrtime.bigint()
   const { status, stderr } = spawnSync(command, args, {
     encoding: 'utf8',
-    env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   if (status !== 0) throw new Error(`${command} ended with ${status}: ${stderr}`)
@@ -44,7 +52,6 @@ export function benchCommand(results: Results): void {
     'A segment of 1 GiB by the size of its batches, whole processes; all but cp and verify sync the disk',
     results.of('command'),
   )
-  printTable('Peak memory of a command on it', results.of('memory'))
 }
 
 /** In place, each run undoes what the one before did, so that there is always everything to do. */
@@ -52,7 +59,7 @@ function benchSegment(results: Results, batchSize: number): void {
   const directory = mkdtempSync(join(tmpdir(), 'mirrorpid-bench-'))
   try {
     const segment = join(directory, '00000000000000000000.log')
-    makeSegment(segment, batchSize)
+    makeSegment(segment, batchSize, GIBIBYTE, 0n)
     const copy = join(directory, 'copy')
     const out = join(directory, 'out')
     const clear = () => {
@@ -93,19 +100,7 @@ function benchSegment(results: Results, batchSize: number): void {
     for (const [index, [name]] of ways.entries()) {
       results.add({ section: 'command', case: caseName, name, unit: 's' }, times[index]!)
     }
-    const more: [string, () => string[]][] = [['dump', () => ['dump', segment]]]
-    for (const [name, args] of [...commands, ...more]) {
-      clear()
-      results.add({ section: 'memory', case: caseName, name, unit: 'MB' }, [
-        peakMegabytes(args(), join(directory, 'peak')),
-      ])
-    }
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
-}
-
-function peakMegabytes(args: string[], file: string): number {
-  seconds(process.execPath, ['--import', peak, main, ...args, '--quiet'], { MIRRORPID_BENCH_PEAK: file })
-  return (Number(readFileSync(file, 'utf8')) * 1024) / 1e6
 }

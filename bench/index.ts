@@ -9,6 +9,7 @@ import { benchDump } from './dump.ts'
 import { benchKafka } from './kafka.ts'
 import { printLosses } from './losses.ts'
 import { load, machine } from './machine.ts'
+import { benchMemory } from './memory.ts'
 import { benchProducerState } from './producerState.ts'
 import { benchRecovery } from './recovery.ts'
 import { Results } from './results.ts'
@@ -26,6 +27,7 @@ const SECTIONS: Record<string, (results: Results) => void | Promise<void>> = {
   startup: benchStartup,
   kafka: benchKafka,
   command: benchCommand,
+  memory: benchMemory,
   dump: benchDump,
   producers: benchProducerState,
   recovery: benchRecovery,

@@ -2,16 +2,21 @@
 
 export type Unit = 'ns' | 's' | 'ms' | 'MB'
 
+/** A median, and what is furthest from it. */
+export interface Spread {
+  median: number
+  low: number
+  high: number
+}
+
 /** One contender in one case: the median of its rounds, and the rounds furthest from it. */
-export interface Figure {
+export interface Figure extends Spread {
   section: string
   /** Such as a size of batches. */
   case: string
   name: string
   unit: Unit
-  median: number
-  low: number
-  high: number
+  rounds: readonly number[]
   /** Bytes that one operation reads, where a speed makes sense. */
   bytes?: number
 }
@@ -19,13 +24,8 @@ export interface Figure {
 export class Results {
   readonly figures: Figure[] = []
 
-  add(figure: Omit<Figure, 'median' | 'low' | 'high'>, rounds: readonly number[]): Figure {
-    const added = {
-      ...figure,
-      median: median(rounds),
-      low: Math.min(...rounds),
-      high: Math.max(...rounds),
-    }
+  add(figure: Omit<Figure, keyof Spread | 'rounds'>, rounds: readonly number[]): Figure {
+    const added = { ...figure, ...spread(rounds), rounds }
     this.figures.push(added)
     return added
   }
@@ -36,8 +36,29 @@ export class Results {
 
   /** The median; undefined where it was not measured in this run. */
   median(section: string, caseName: string, name: string): number | undefined {
-    return this.of(section).find((figure) => figure.case === caseName && figure.name === name)?.median
+    return this.#find(section, caseName, name)?.median
   }
+
+  /**
+   * How many times as much as `ours` the least of the others takes, round by round: in a round all had the same machine,
+   * which another program may slow down for seconds. Undefined where not all were measured in this run.
+   */
+  times(section: string, caseName: string, ours: string, others: readonly string[]): Spread | undefined {
+    const mine = this.#find(section, caseName, ours)
+    const theirs = others.map((name) => this.#find(section, caseName, name))
+    if (mine === undefined || theirs.includes(undefined)) return undefined
+    return spread(
+      mine.rounds.map((time, round) => Math.min(...theirs.map((figure) => figure!.rounds[round]!)) / time),
+    )
+  }
+
+  #find(section: string, caseName: string, name: string): Figure | undefined {
+    return this.of(section).find((figure) => figure.case === caseName && figure.name === name)
+  }
+}
+
+function spread(values: readonly number[]): Spread {
+  return { median: median(values), low: Math.min(...values), high: Math.max(...values) }
 }
 
 export function median(values: readonly number[]): number {

@@ -1,0 +1,59 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { GIBIBYTE, main, makeSegment } from './command.ts'
+import { printTable, type Results } from './results.ts'
+
+/** What memory does a command take at its peak? On one large segment by one thread, and on two by two threads. */
+
+const BATCH_SIZE = 16 * 1024
+const CLUSTERS = ['--cluster-id', 'B', '--source-cluster-id', 'A']
+const peak = new URL('./peak.js', import.meta.url).href
+
+export function benchMemory(results: Results): void {
+  for (const segments of [1, 2]) benchPartition(results, segments)
+  printTable('Peak memory of a command on a partition of 1 GiB, batches of 16 KiB', results.of('memory'))
+}
+
+function benchPartition(results: Results, segments: number): void {
+  const root = mkdtempSync(join(tmpdir(), 'mirrorpid-bench-'))
+  try {
+    const partition = join(root, 'orders-0')
+    mkdirSync(partition)
+    let nextOffset = 0n
+    for (let made = 0; made < segments; made++) {
+      const name = `${String(nextOffset).padStart(20, '0')}.log`
+      nextOffset = makeSegment(join(partition, name), BATCH_SIZE, GIBIBYTE / segments, nextOffset)
+    }
+    const out = join(root, 'out')
+    const commands: [name: string, args: string[]][] = [
+      ['verify', ['verify', partition, '--quiet']],
+      ['dump', ['dump', partition]],
+      ['rewrite --out, patch', ['rewrite', partition, '--out', out, '--quiet']],
+      ['rewrite --out, verify', ['rewrite', partition, '--out', out, '--crc', 'verify', '--quiet']],
+      ['rewrite --in-place', ['rewrite', partition, '--in-place', '--quiet']],
+      ['audit', ['audit', partition, '--quiet']],
+      ['recover', ['recover', partition, '--quiet']],
+      ['stop', ['stop', partition, ...CLUSTERS, '--quiet']],
+    ]
+    for (const [name, args] of commands) {
+      rmSync(out, { recursive: true, force: true })
+      const what = { section: 'memory', case: segments === 1 ? '1 segment' : `${segments} segments`, name }
+      results.add({ ...what, unit: 'MB' }, [peakMegabytes(args, join(root, 'peak'))])
+    }
+  } finally {
+    rmSync(root, { recursive: true, force: true })
+  }
+}
+
+function peakMegabytes(args: string[], file: string): number {
+  const { status, stderr } = spawnSync(process.execPath, ['--import', peak, main, ...args], {
+    encoding: 'utf8',
+    env: { ...process.env, MIRRORPID_BENCH_PEAK: file },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  // 1: it has findings, as audit has of sequences that are made up
+  if (status !== 0 && status !== 1) throw new Error(`${args.join(' ')} ended with ${status}: ${stderr}`)
+  return (Number(readFileSync(file, 'utf8')) * 1024) / 1e6
+}
