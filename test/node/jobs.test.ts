@@ -147,18 +147,8 @@ describe('several jobs', () => {
     ])
     const root = writeTree(newDirectory(), { 'a-0': Object.fromEntries(segments) })
     const out = join(root, 'out')
-    const isAtWork = () => {
-      try {
-        return leftovers(out).length > 2
-      } catch {
-        return false
-      }
-    }
-    const { signal, stderr } = await interruptCommand(
-      ['rewrite', join(root, 'a-0'), '--out', out, '--jobs', '3'],
-      isAtWork,
-      'SIGINT',
-    )
+    const args = ['rewrite', join(root, 'a-0'), '--out', out, '--jobs', '3']
+    const { signal, stderr } = await interruptCommand(args, () => leftovers(out).length > 2, 'SIGINT')
     expect([signal, stderr]).toEqual(['SIGINT', expect.stringContaining('interrupted by SIGINT')])
     expect(readdirSync(out)).toEqual([])
   })

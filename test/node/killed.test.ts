@@ -61,7 +61,7 @@ describe('killed at any moment', () => {
   it('an output directory holds a partition whole or not at all, and a second run works', async () => {
     const out = join(newDirectory(), 'out')
     const args = ['rewrite', source, '--out', out, '--quiet']
-    const duration = timed(() => runCommand(args))
+    let duration = timed(() => runCommand(args))
     expect(digests(join(out, 'orders-0'))).toEqual(after)
     let killed = 0
     for (let kill = 0; kill < KILLS; kill++) {
@@ -73,7 +73,9 @@ describe('killed at any moment', () => {
         expect(digests(join(out, 'orders-0'))).toEqual(after)
         expect(runCommand(args).status).toBe(2)
       } else {
-        expect(runCommand(args)).toMatchObject({ status: 0, stderr: '' })
+        // the first run may have been slow, and then half of the kills would come too late
+        const again = timed(() => expect(runCommand(args)).toMatchObject({ status: 0, stderr: '' }))
+        duration = Math.min(duration, again)
         expect(digests(join(out, 'orders-0'))).toEqual(after)
       }
       expect(leftovers(out)).toEqual([])
@@ -111,7 +113,13 @@ describe('killed at any moment', () => {
     const out = join(root, 'out')
     const args = ['rewrite', source, '--out', out]
     const isAtWork = () => existsSync(out) && leftovers(out).length > 0
-    const outcome = await interruptCommand(args, isAtWork, signal)
+    const interrupt = () => {
+      rmSync(out, { recursive: true, force: true })
+      return interruptCommand(args, isAtWork, signal)
+    }
+    let outcome = await interrupt()
+    // on a busy machine the command may be done before the signal is sent
+    for (let attempt = 0; attempt < 4 && outcome.signal === null; attempt++) outcome = await interrupt()
     expect(outcome.signal).toBe(signal)
     expect(outcome.stderr).toContain(`interrupted by ${signal}`)
     expect(existsSync(out) ? leftovers(out) : []).toEqual([])

@@ -74,7 +74,14 @@ export async function interruptCommand(
     outcome.stderr += text
   })
   const began = performance.now()
-  const isTime = typeof when === 'number' ? () => performance.now() - began >= when : when
+  const isTime = () => {
+    if (typeof when === 'number') return performance.now() - began >= when
+    try {
+      return when()
+    } catch {
+      return false // what it looks at may be renamed or removed while it looks
+    }
+  }
   const timer = setInterval(() => {
     if (!isTime()) return
     clearInterval(timer)
