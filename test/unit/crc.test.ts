@@ -41,7 +41,7 @@ for (let at = 0; at < shortCrcs.length; at++) {
 
 /** Around the changes of method in assembly/fold.ts, around a chunk of the fold with and without what it leaves, and around the scratch region. */
 const LONG_LENGTHS = [
-  ...[24_576, 5275 + 16_384, 5275 + 2 * 16_384, 5275 + 16_384 + 64, 65_536, 131_072, 262_144].flatMap(
+  ...[20_480, 5275 + 16_384, 5275 + 2 * 16_384, 5275 + 16_384 + 64, 65_536, 131_072, 262_144].flatMap(
     (length) => [length - 1, length, length + 1, length + 63, length + 64],
   ),
   200_001,
@@ -91,7 +91,7 @@ describe.each(backends)('crc32c: $name', (backend) => {
 
   it('continues an earlier CRC on long data', () => {
     const bytes = pattern(60_000)
-    for (const cut of [100, 383, 384, 3071, 3072, 24_575, 24_576, 40_000]) {
+    for (const cut of [100, 431, 432, 20_479, 20_480, 40_000]) {
       expect(crcOf(bytes.subarray(cut), crcOf(bytes.subarray(0, cut)))).toBe(nativeCrc32c(bytes))
     }
   })
