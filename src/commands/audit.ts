@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { AuditSource } from '../node/auditSources.ts'
+import type { AuditSource } from '../node/audit/auditSources.ts'
 
 /** The options as commander gives them. */
 export interface AuditFlags {

@@ -1,6 +1,6 @@
 import { describeCorruptBatch } from '../errors.ts'
 import type { AuditFinding, OpenTransaction } from '../mirroring/audit/auditReport.ts'
-import { type AuditResult, auditPaths, failedAudit } from '../node/auditPaths.ts'
+import { type AuditResult, auditPaths, failedAudit } from '../node/audit/auditPaths.ts'
 import type { AuditFlags } from './audit.ts'
 import {
   count,

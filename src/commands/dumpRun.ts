@@ -6,7 +6,7 @@ import type { FileReport, FindingKind } from '../dump/fileReport.ts'
 import type { MessageDecoder } from '../dump/messages/messageDecoder.ts'
 import { TextFormat } from '../dump/textFormat.ts'
 import type { CodecOf } from '../formats/compression/codec.ts'
-import { type DumpListener, type DumpTotals, dumpPaths } from '../node/dumpPaths.ts'
+import { type DumpListener, type DumpTotals, dumpPaths } from '../node/dump/dumpPaths.ts'
 import type { DumpFlags } from './dump.ts'
 import { writeGroups } from './dumpGroups.ts'
 import { OutputFailed, StdoutSink } from './dumpOutput.ts'
@@ -68,7 +68,7 @@ function lazyCodecs(): CodecOf {
   let codecs: CodecOf | null = null
   return (compressionType) => {
     if (codecs !== null) return codecs(compressionType)
-    return import('../node/nativeCodecs.ts').then(({ nativeCodecs }) => {
+    return import('../node/dump/nativeCodecs.ts').then(({ nativeCodecs }) => {
       codecs ??= nativeCodecs()
       return codecs(compressionType)
     })

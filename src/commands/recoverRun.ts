@@ -1,6 +1,6 @@
 import { MirrorPidError } from '../errors.ts'
 import { logFileName } from '../log/fileNames.ts'
-import { type RecoverPartitionReport, recoverPartition } from '../node/recoverPartition.ts'
+import { type RecoverPartitionReport, recoverPartition } from '../node/partition/recoverPartition.ts'
 import {
   count,
   describeFailure,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Direction } from '../core/core.ts'
 import type { BatchSums } from '../log/counts.ts'
-import { failedRewrite, type RewriteResult, rewritePaths } from '../node/rewritePaths.ts'
+import { failedRewrite, type RewriteResult, rewritePaths } from '../node/rewrite/rewritePaths.ts'
 import {
   count,
   describeFailure,

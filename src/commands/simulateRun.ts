@@ -5,7 +5,7 @@ import type { Scenario } from '../mirroring/simulate/scenario.ts'
 import { SCENARIOS } from '../mirroring/simulate/scenarios.ts'
 import { drawSimulation, simulate } from '../mirroring/simulate/simulate.ts'
 import type { SimulatedStep, SimulationResult } from '../mirroring/simulate/simulationResult.ts'
-import { atFile } from '../node/ioErrors.ts'
+import { atFile } from '../node/files/ioErrors.ts'
 import { count, EXIT_FINDINGS, EXIT_FINE, writeJson, writeLine } from './output.ts'
 import type { SimulateFlags } from './simulate.ts'
 

@@ -1,6 +1,10 @@
 import { MirrorPidError } from '../errors.ts'
 import type { SettledTransaction } from '../mirroring/stopLog.ts'
-import { type StopPartitionOptions, type StopPartitionReport, stopPartition } from '../node/stopPartition.ts'
+import {
+  type StopPartitionOptions,
+  type StopPartitionReport,
+  stopPartition,
+} from '../node/partition/stopPartition.ts'
 import {
   count,
   describeFailure,

@@ -1,6 +1,6 @@
 import { describeCorruptBatch } from '../errors.ts'
-import type { SegmentVerification } from '../node/segmentPasses.ts'
-import { failedVerification, type VerifyResult, verifyPaths } from '../node/verifyPaths.ts'
+import type { SegmentVerification } from '../node/jobs/segmentTasks.ts'
+import { failedVerification, type VerifyResult, verifyPaths } from '../node/verify/verifyPaths.ts'
 import {
   count,
   describeFailure,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { recordBatches } from '../../src/index.ts'
 import { memoryStorage, storedFiles } from '../../src/log/partition/memoryStorage.ts'
 import { PartitionLog } from '../../src/log/partition/partitionLog.ts'
-import { directoryStorage } from '../../src/node/directoryStorage.ts'
+import { directoryStorage } from '../../src/node/partition/directoryStorage.ts'
 import { encodeOp } from '../producers/logBuilder.ts'
 
 const fixtures = new URL('../fixtures/kafka-4.3.1/', import.meta.url).pathname

@@ -4,8 +4,8 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { lockDirectory } from '../../src/node/directoryLock.ts'
-import { isGone, lockHolder } from '../../src/node/lockHolder.ts'
+import { lockDirectory } from '../../src/node/locks/directoryLock.ts'
+import { isGone, lockHolder } from '../../src/node/locks/lockHolder.ts'
 import { temporaryDirectories } from './support.ts'
 
 const newDirectory = temporaryDirectories()

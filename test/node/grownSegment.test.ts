@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, statSync, truncateSync, utimesSync, writeFil
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadCoreSync } from '../../src/index.ts'
+import { journalPathOf } from '../../src/node/files/temporaryFiles.ts'
 import { rewritePaths, rewriteSegmentFile } from '../../src/node/index.ts'
-import { Job } from '../../src/node/job.ts'
-import { checkSegment } from '../../src/node/segmentPasses.ts'
-import { journalPathOf } from '../../src/node/temporaryFiles.ts'
+import { Job } from '../../src/node/jobs/job.ts'
+import { checkSegment } from '../../src/node/segments/segmentPasses.ts'
 import { batch, pattern } from '../support/batches.ts'
 import { runCommand, temporaryDirectories, writeTree } from './support.ts'
 

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import * as built from '../../dist/node/index.js'
 import * as errors from '../../src/errors.ts'
-import { receiveError, transferError } from '../../src/node/errorTransfer.ts'
-import { Job } from '../../src/node/job.ts'
+import { Job } from '../../src/node/jobs/job.ts'
+import { receiveError, transferError } from '../../src/node/threads/errorTransfer.ts'
 import { batch, pattern } from '../support/batches.ts'
 import {
   interruptCommand,
@@ -239,6 +239,6 @@ describe('threads', () => {
       name.endsWith('.ts'),
     )
     const using = names.filter((name) => /'tinypool'/.test(readFileSync(join(source, name), 'utf8')))
-    expect(using).toEqual([join('node', 'workers.ts')])
+    expect(using).toEqual([join('node', 'threads', 'workers.ts')])
   })
 })

@@ -2,7 +2,7 @@
 import { closeSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { lockDirectory } from '../../dist/node/directoryLock.js'
+import { lockDirectory } from '../../dist/node/locks/directoryLock.js'
 
 const [directory, mode] = process.argv.slice(2)
 

@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { PartitionLog, recordBatches } from '../../src/index.ts'
-import { lockDirectory } from '../../src/node/directoryLock.ts'
 import {
   auditPaths,
   directoryStorage,
@@ -14,7 +13,8 @@ import {
   stopPartition,
   verifyPaths,
 } from '../../src/node/index.ts'
-import { lockHolder } from '../../src/node/lockHolder.ts'
+import { lockDirectory } from '../../src/node/locks/directoryLock.ts'
+import { lockHolder } from '../../src/node/locks/lockHolder.ts'
 import { type BatchOp, encodeOp } from '../producers/logBuilder.ts'
 import {
   type CommandOutcome,

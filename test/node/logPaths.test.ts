@@ -1,7 +1,7 @@
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readLogPath } from '../../src/node/logPaths.ts'
+import { readLogPath } from '../../src/node/paths/logPaths.ts'
 import { temporaryDirectories, writeTree } from './support.ts'
 
 const newDirectory = temporaryDirectories()

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { PartitionLog } from '../../src/index.ts'
 import { directoryStorage, rewritePaths, stopPartition } from '../../src/node/index.ts'
-import { decodeProperties } from '../../src/node/javaProperties.ts'
+import { decodeProperties } from '../../src/node/partition/javaProperties.ts'
 import { encodeOp } from '../producers/logBuilder.ts'
 import { readTree, temporaryDirectories } from './support.ts'
 

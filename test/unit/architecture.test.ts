@@ -18,6 +18,18 @@ const ROOMS = [
   'commands',
 ]
 const WITH_NODE = ['node', 'commands']
+// The same holds for the rooms in src/node; index.ts there is for those outside.
+const NODE_ROOMS = [
+  'files', // how one file is read, and written so that it lasts
+  'locks', // who may change a directory
+  'paths', // which logs a path names
+  'jobs', // the options and the progress of a call, and what a pass over a segment takes and gives
+  'journal', // what makes a rewrite in place safe
+  'segments', // passes over one segment or companion
+  'threads', // the passes on threads of their own
+]
+// What is called from outside: these know all rooms above, but not one another.
+const NODE_CALLS = ['verify', 'rewrite', 'audit', 'dump', 'partition']
 
 const source = fileURLToPath(new URL('../../src', import.meta.url))
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>
@@ -27,20 +39,27 @@ const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
 const roomOf = (file: string) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '')
 const placeOf = (file: string) => [...BELOW, ...ROOMS].indexOf(roomOf(file) || file)
 
+function specifiersOf(file: string): string[] {
+  const text = readFileSync(join(source, file), 'utf8')
+  return [...text.matchAll(/(?:from|import|import\()\s*'([^']+)'/g)].map(([, specifier]) => specifier!)
+}
+
+function targetOf(file: string, specifier: string): string {
+  return relative(source, join(source, dirname(file), specifier))
+}
+
 describe('the structure of src/', () => {
   it('has the rooms we think', () => {
     expect(ROOMS).toEqual(expect.arrayContaining([...new Set(files.map(roomOf))].filter(Boolean)))
   })
 
   it.each(files)('%s imports only downhill, and Node only where a room may', (file) => {
-    const text = readFileSync(join(source, file), 'utf8')
     const isEntry = placeOf(file) === -1
-    for (const [, specifier] of text.matchAll(/(?:from|import|import\()\s*'([^']+)'/g)) {
-      if (specifier === undefined) continue
+    for (const specifier of specifiersOf(file)) {
       if (specifier.startsWith('node:')) {
         expect(WITH_NODE, `${file} imports ${specifier}`).toContain(roomOf(file))
       } else if (specifier.startsWith('.')) {
-        const target = relative(source, join(source, dirname(file), specifier))
+        const target = targetOf(file, specifier)
         if (isEntry) continue
         expect(placeOf(target), `${file} imports ${target}`).toBeGreaterThanOrEqual(0)
         expect(placeOf(target), `${file} imports ${target}`).toBeLessThanOrEqual(placeOf(file))
@@ -55,5 +74,26 @@ describe('the structure of src/', () => {
 
   it.each(files)('%s has one subject: at most 300 lines', (file) => {
     expect(readFileSync(join(source, file), 'utf8').split('\n').length).toBeLessThanOrEqual(301)
+  })
+})
+
+describe('the structure of src/node/', () => {
+  const insideNode = (file: string) => file.slice('node/'.length)
+  const inNode = files.filter((file) => file.startsWith('node/')).map(insideNode)
+
+  it('has the rooms we think, and nothing beside them but the entry', () => {
+    const rooms = [...new Set(inNode.map(roomOf))].filter(Boolean)
+    expect(rooms.sort()).toEqual([...NODE_ROOMS, ...NODE_CALLS].sort())
+    expect(inNode.filter((file) => !roomOf(file))).toEqual(['index.ts'])
+  })
+
+  it.each(inNode.filter(roomOf))('%s imports only downhill', (file) => {
+    const room = roomOf(file)
+    const below = NODE_CALLS.includes(room) ? NODE_ROOMS : NODE_ROOMS.slice(0, NODE_ROOMS.indexOf(room))
+    for (const specifier of specifiersOf(`node/${file}`)) {
+      const target = targetOf(`node/${file}`, specifier)
+      if (!specifier.startsWith('.') || !target.startsWith('node/')) continue
+      expect([...below, room], `${file} imports ${target}`).toContain(roomOf(insideNode(target)))
+    }
   })
 })

@@ -1,0 +1,50 @@
+import type { CrcMode, Direction, RewriteReport, VerifyReport } from '../../core/core.ts'
+import type { IncompleteBatch } from '../../log/batchStream.ts'
+import type { FileIdentity } from '../files/sourceFile.ts'
+
+/** How a rewrite goes about producer ids and CRCs. */
+export interface RewriteMode {
+  crc: CrcMode
+  direction: Direction
+}
+
+/** What became of one segment. */
+export interface SegmentRewrite extends RewriteReport {
+  path: string
+  /** Where the rewritten segment is; in place the same as `path`. */
+  out: string
+  /** Size of the file. */
+  bytes: number
+  seconds: number
+  /** The last batch, where the end of the file cuts it; it is kept byte for byte. */
+  incomplete: IncompleteBatch | null
+}
+
+/** What was found in one segment. */
+export interface SegmentVerification extends VerifyReport {
+  path: string
+  /** The last batch, where the end of the file cuts it. */
+  incomplete: IncompleteBatch | null
+}
+
+/** What a look at a segment came to, before it is rewritten in place. */
+export interface SegmentCheck {
+  report: SegmentRewrite
+  /** The file as it was. */
+  stats: FileIdentity
+  /** Whether its changes stand in the journal; not where nothing changes, nor in a file that has other names too. */
+  isJournaled: boolean
+}
+
+/** The passes over one segment: what a thread of its own can do. Both sides can be cloned. */
+export interface SegmentTasks {
+  verify: { input: { path: string }; result: SegmentVerification }
+  write: {
+    input: { path: string; target: string; mode: RewriteMode; owner: 'mine' | 'kept' }
+    result: SegmentRewrite
+  }
+  check: { input: { path: string; journal: string; mode: RewriteMode }; result: SegmentCheck }
+  apply: { input: { path: string; journal: string }; result: { seconds: number } }
+}
+
+export type TaskName = keyof SegmentTasks

@@ -1,0 +1,207 @@
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { LogFileError } from '../../errors.ts'
+import type { LogStorage, StoredFile } from '../../log/partition/storage.ts'
+import { atFile } from '../files/ioErrors.ts'
+import { OpenFiles } from '../files/openFiles.ts'
+import { isJournalName, isTemporaryName } from '../files/temporaryFiles.ts'
+import { isLockName } from '../locks/directoryLock.ts'
+
+/** A file under this name is of a run that was killed: it is overwritten or removed. */
+const TEMPORARY = '.mirrorpid-00000000'
+
+class DirectoryFile implements StoredFile {
+  readonly #path: string
+  readonly #files: OpenFiles
+  #size: number
+
+  constructor(path: string, files: OpenFiles) {
+    this.#path = path
+    this.#files = files
+    this.#size = atFile('read it', path, () => statSync(path).size)
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  readInto(room: Uint8Array, position: number): number {
+    const length = Math.max(0, Math.min(room.length, this.#size - position))
+    return atFile('read it', this.#path, () => {
+      const descriptor = this.#files.descriptor(this.#path)
+      let filled = 0
+      while (filled < length) {
+        const read = readSync(descriptor, room, filled, length - filled, position + filled)
+        if (read === 0) break
+        filled += read
+      }
+      return filled
+    })
+  }
+
+  append(bytes: Uint8Array): void {
+    const descriptor = this.#files.descriptor(this.#path)
+    try {
+      atFile('write to it', this.#path, () => writeAll(descriptor, bytes, this.#size))
+    } catch (error) {
+      // what was written of it must not be met by the next append; a failure of this too is for recovery
+      try {
+        ftruncateSync(descriptor, this.#size)
+      } catch {}
+      throw error
+    }
+    this.#size += bytes.length
+  }
+
+  truncate(size: number): void {
+    if (size >= this.#size) return
+    atFile('shorten it', this.#path, () => ftruncateSync(this.#files.descriptor(this.#path), size))
+    this.#size = size
+  }
+
+  flush(): void {
+    atFile('make it last', this.#path, () => fsyncSync(this.#files.descriptor(this.#path)))
+  }
+}
+
+function writeAll(descriptor: number, bytes: Uint8Array, position: number): void {
+  for (let done = 0; done < bytes.length; ) {
+    done += writeSync(descriptor, bytes, done, bytes.length - done, position + done)
+  }
+}
+
+/** New files go to who owns the directory, as whom its broker runs: it could not write to those of root. */
+function giveTo(owner: Stats, descriptor: number): void {
+  if (fstatSync(descriptor).uid !== owner.uid) fchownSync(descriptor, owner.uid, owner.gid)
+}
+
+/** A link that leads nowhere is an error: to take its file for absent would be to take the log for shorter. */
+function isLinkToFile(path: string): boolean {
+  return atFile('read it', path, () => statSync(path).isFile())
+}
+
+function linked(path: string): LogFileError {
+  return new LogFileError(
+    'IO_ERROR',
+    `${path}: a symbolic link in a partition directory, whose files are to be changed. Nothing was changed; put the file ` +
+      'itself in its place, or work on a copy of the directory.',
+    path,
+  )
+}
+
+/**
+ * The files of a partition directory, for `PartitionLog`. Nothing else may work on the directory meanwhile, and this does
+ * not lock it, as `openPartitionDirectory` does. Symbolic links are followed, but where files are to be changed they are
+ * refused: a link would be replaced, and what it points to may be another partition's.
+ *
+ * @param access with `read`, calls that change something throw; `overlayStorage` keeps changes in memory
+ * @throws LogFileError IO_ERROR; so do all calls
+ * @example
+ * const files = directoryStorage('/kafka/orders-0', 'read')
+ * const log = PartitionLog.open(overlayStorage(files, memoryStorage()))
+ */
+export function directoryStorage(directory: string, access: 'write' | 'read' = 'write'): LogStorage {
+  const files = new OpenFiles(access === 'read' ? 'r' : 'r+')
+  const opened = new Map<string, DirectoryFile>()
+  const at = (name: string) => join(directory, name)
+  const forget = (name: string) => {
+    opened.delete(name)
+    files.close(at(name))
+  }
+  const create = (name: string) =>
+    atFile('create it', at(name), () => {
+      const descriptor = openSync(at(name), 'a')
+      try {
+        if (fstatSync(descriptor).size === 0) giveTo(owner, descriptor)
+      } finally {
+        closeSync(descriptor)
+      }
+    })
+  const names = () => atFile('list it', directory, () => readdirSync(directory, { withFileTypes: true }))
+  const owner = atFile('read it', directory, () => statSync(directory))
+  if (access === 'write') {
+    const entries = names()
+    for (const entry of entries) if (entry.isSymbolicLink()) throw linked(at(entry.name))
+    for (const { name } of entries) if (name.endsWith(TEMPORARY)) rmSync(at(name), { force: true })
+  }
+  return {
+    list: () =>
+      names()
+        .filter(({ name }) => !isTemporaryName(name) && !isLockName(name) && !isJournalName(name))
+        .filter((entry) => entry.isFile() || (entry.isSymbolicLink() && isLinkToFile(at(entry.name))))
+        .map(({ name }) => name),
+    read(name) {
+      try {
+        return readFileSync(at(name))
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+        return atFile('read it', at(name), () => {
+          throw error
+        })
+      }
+    },
+    write(name, bytes) {
+      forget(name)
+      const temporary = at(name) + TEMPORARY
+      atFile('write it', at(name), () => {
+        const descriptor = openSync(temporary, 'w')
+        try {
+          giveTo(owner, descriptor)
+          const replaced = statSync(at(name), { throwIfNoEntry: false })
+          if (replaced !== undefined) fchmodSync(descriptor, replaced.mode & 0o7777)
+          writeAll(descriptor, bytes, 0)
+          fsyncSync(descriptor)
+        } finally {
+          closeSync(descriptor)
+        }
+        renameSync(temporary, at(name))
+      })
+    },
+    open(name) {
+      const known = opened.get(name)
+      if (known !== undefined) return known
+      if (access === 'write') create(name)
+      const file = new DirectoryFile(at(name), files)
+      opened.set(name, file)
+      return file
+    },
+    rename(from, to) {
+      forget(from)
+      forget(to)
+      atFile(`rename it to ${to}`, at(from), () => renameSync(at(from), at(to)))
+    },
+    remove(name) {
+      forget(name)
+      atFile('remove it', at(name), () => rmSync(at(name), { force: true }))
+    },
+    sync() {
+      // Windows cannot open a directory, and has no need to
+      if (process.platform === 'win32') return
+      atFile('make the directory last', directory, () => {
+        const descriptor = openSync(directory, 'r')
+        try {
+          fsyncSync(descriptor)
+        } finally {
+          closeSync(descriptor)
+        }
+      })
+    },
+    close: () => files.closeAll(),
+  }
+}

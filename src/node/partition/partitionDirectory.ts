@@ -1,0 +1,101 @@
+import { chownSync, mkdirSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { InvalidArgumentError } from '../../errors.ts'
+import type { PartitionLogOptions } from '../../log/partition/logOptions.ts'
+import { memoryStorage } from '../../log/partition/memoryStorage.ts'
+import { overlayStorage } from '../../log/partition/overlayStorage.ts'
+import { PartitionLog } from '../../log/partition/partitionLog.ts'
+import type { LogStorage } from '../../log/partition/storage.ts'
+import { loadCoreSync } from '../../wasm/load.ts'
+import { atFile } from '../files/ioErrors.ts'
+import { readCheckpoints } from './checkpoints.ts'
+import { directoryStorage } from './directoryStorage.ts'
+import { lockPartition, requirePartition } from './requirePartition.ts'
+
+/** How the log of a partition directory is opened. */
+export interface PartitionDirectoryOptions extends PartitionLogOptions {
+  /**
+   * Default false: changes to the files, those of opening included, stay in memory, so that the log shows what a broker
+   * would make of the directory. With true they are made, and the directory is locked until the log is closed: another run
+   * of this package that would change it fails with DIRECTORY_LOCKED. A process that ends without closing it leaves a lock
+   * that the next run takes over.
+   */
+  write?: boolean
+  /** With `write`: begins a partition in a directory that is missing or empty. Default false: there must be segments. */
+  create?: boolean
+}
+
+/**
+ * Opens a partition directory: one that a broker has left, or one that a `PartitionLog` has written. Whether and from
+ * where it is recovered, its log start offset and its high watermark come from the checkpoints of the log directory
+ * around it, where options do not say them. No broker may be at work on it.
+ *
+ * @throws LogFileError NOT_A_LOG, IO_ERROR, UNFINISHED_REWRITE, DIRECTORY_LOCKED; InvalidArgumentError; what
+ *   `PartitionLog.open` throws
+ * @example
+ * const log = openPartitionDirectory('/data/orders-0')
+ * log.producerState.producers.size
+ */
+export function openPartitionDirectory(
+  directory: string,
+  options: PartitionDirectoryOptions = {},
+): PartitionLog {
+  const { write = false, create = false, ...logOptions } = options
+  if (create && !write) throw new InvalidArgumentError('create goes with write: true')
+  if (create) makeDirectory(directory)
+  const files = write ? lockedStorage(directory, create) : readStorage(directory)
+  try {
+    return PartitionLog.open(files, { ...checkpointOptions(directory), ...logOptions })
+  } catch (error) {
+    files.close()
+    throw error
+  }
+}
+
+function readStorage(directory: string): LogStorage {
+  requirePartition(directory)
+  return overlayStorage(directoryStorage(directory, 'read'), memoryStorage())
+}
+
+/** Its lock is given up when it is closed. */
+function lockedStorage(directory: string, isNew: boolean): LogStorage {
+  const lock = lockPartition(directory, { isNew })
+  try {
+    const files = directoryStorage(directory, 'write')
+    return {
+      ...files,
+      close() {
+        try {
+          files.close()
+        } finally {
+          lock.release()
+        }
+      },
+    }
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+/** It belongs to who owns the log directory, as whom its broker runs. */
+function makeDirectory(directory: string): void {
+  atFile('create it', directory, () => {
+    if (statSync(directory, { throwIfNoEntry: false }) !== undefined) return
+    mkdirSync(directory)
+    const owner = statSync(dirname(resolve(directory)))
+    if (statSync(directory).uid !== owner.uid) chownSync(directory, owner.uid, owner.gid)
+  })
+}
+
+/** How a broker would open a partition directory, by the checkpoints around it. */
+export function checkpointOptions(directory: string): PartitionLogOptions {
+  const { isClean, recoveryPoint, logStartOffset, highWatermark } = readCheckpoints(resolve(directory))
+  return {
+    core: loadCoreSync(),
+    shutdown: isClean ? 'clean' : 'unclean',
+    ...(recoveryPoint === null ? {} : { recoveryPoint }),
+    ...(logStartOffset === null ? {} : { logStartOffset }),
+    ...(highWatermark === null ? {} : { highWatermark }),
+  }
+}

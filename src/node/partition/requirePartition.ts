@@ -1,0 +1,74 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { LogFileError } from '../../errors.ts'
+import { isNumberedSegment } from '../../log/fileNames.ts'
+import { atFile } from '../files/ioErrors.ts'
+import { isJournalName, isTemporaryName, journalPathOf } from '../files/temporaryFiles.ts'
+import { requireFinished } from '../journal/journalErrors.ts'
+import { type DirectoryLock, isLockName, lockDirectory } from '../locks/directoryLock.ts'
+
+/** What a broker writes into the directory of a partition before its first segment. */
+const METADATA = 'partition.metadata'
+
+/**
+ * A log that is opened makes files, so the directory must be a partition's.
+ * @param isNew whether an empty one will do, for a partition that begins
+ * @returns the names in it
+ * @throws LogFileError NOT_A_LOG, IO_ERROR
+ */
+export function requireSegments(directory: string, { isNew = false } = {}): string[] {
+  const names = namesIn(directory)
+  const isEmpty = names.every((name) => name === METADATA || isLockName(name) || isTemporaryName(name))
+  if (names.some(isNumberedSegment) || (isNew && isEmpty)) return names
+  throw notAPartition(directory)
+}
+
+/**
+ * The same, and none of the segments may be half rewritten.
+ * @throws LogFileError NOT_A_LOG, UNFINISHED_REWRITE, IO_ERROR
+ */
+export function requirePartition(directory: string, { isNew = false } = {}): void {
+  const names = requireSegments(directory, { isNew })
+  const segments = new Map(names.map((name) => [journalPathOf(join(directory, name)), join(directory, name)]))
+  const journals = names
+    .filter(isJournalName)
+    .map((name) => join(directory, name))
+    .map((path) => ({ path, segment: segments.get(path) ?? null }))
+  requireFinished({ journals })
+}
+
+/**
+ * Locks a partition's directory, so that a lock's file comes into no other. Whether a segment is half rewritten is looked at
+ * afterwards: before, another run may be at work on it.
+ * @throws LogFileError DIRECTORY_LOCKED; as `requirePartition` does
+ */
+export function lockPartition(directory: string, { isNew = false } = {}): DirectoryLock {
+  requireSegments(directory, { isNew })
+  const lock = lockDirectory(directory)
+  try {
+    requirePartition(directory, { isNew })
+    return lock
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+function namesIn(directory: string): string[] {
+  return atFile('list it', directory, () => {
+    try {
+      return readdirSync(directory)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') throw notAPartition(directory)
+      throw error
+    }
+  })
+}
+
+function notAPartition(directory: string): LogFileError {
+  return new LogFileError(
+    'NOT_A_LOG',
+    `${directory}: one partition directory is needed, with segments such as 00000000000000000000.log in it`,
+    directory,
+  )
+}

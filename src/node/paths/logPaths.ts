@@ -1,0 +1,203 @@
+import type { Dirent, Stats } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { InvalidArgumentError, LogFileError } from '../../errors.ts'
+import { isNumberedSegment, isPartitionName, kindOfLogFile, type LogFileKind } from '../../log/fileNames.ts'
+import { onFile } from '../files/ioErrors.ts'
+import { isJournalName, isTemporaryName, isThere, journalPathOf } from '../files/temporaryFiles.ts'
+import { isLockName } from '../locks/directoryLock.ts'
+import { withoutRepeats } from './repeatedPaths.ts'
+
+/** A file of a log, by what a rewrite does with it. */
+export interface LogFile {
+  path: string
+  kind: LogFileKind
+  /** Bytes, when it was looked at. */
+  size: number
+}
+
+/** A partition's directory, or a single segment file as if it were one. */
+export interface LogUnit {
+  /** Null for a single segment file. */
+  directory: string | null
+  /** By name: so segments by base offset, each beside its companions. */
+  files: LogFile[]
+  /** What interrupted rewrites in place left to be finished. */
+  journals: LogJournal[]
+}
+
+/** The journal of an interrupted rewrite in place. */
+export interface LogJournal {
+  path: string
+  /** The segment that is half rewritten; null where it is gone. */
+  segment: string | null
+}
+
+/** What a PATH names: one segment file, one partition directory, or a log directory with partitions in it. */
+export interface LogPath {
+  path: string
+  kind: 'segment' | 'partition' | 'log directory'
+  units: LogUnit[]
+  /** Checkpoints and the like, beside the partitions of a log directory. */
+  ownFiles: LogFile[]
+  /** What was met and belongs to no log, with the reason. */
+  leftOut: { path: string; reason: string }[]
+}
+
+const INTERRUPTED = 'left by an interrupted run of mirrorpid; remove it when none is at work'
+const JOURNAL = 'the journal of an interrupted rewrite in place, which "rewrite --in-place --resume" finishes'
+// a broker's lock on a log directory says nothing about a copy
+const LOCK = '.lock'
+// Kafka's RemoteIndexCache; a broker fetches it anew
+const REMOTE_INDEX_CACHE = 'remote-log-index-cache'
+
+/** Looks at what each of the paths names, once each; there must be one at least. */
+export async function readLogPaths(paths: readonly string[]): Promise<LogPath[]> {
+  if (paths.length === 0) throw new InvalidArgumentError('give at least one path')
+  const logs: LogPath[] = []
+  for (const path of paths) logs.push(await readLogPath(path))
+  return withoutRepeats(logs)
+}
+
+/**
+ * Looks at what a path names.
+ * @throws LogFileError NOT_A_LOG, IO_ERROR
+ */
+export async function readLogPath(path: string): Promise<LogPath> {
+  const log: LogPath = { path, kind: 'segment', units: [], ownFiles: [], leftOut: [] }
+  if (isTemporaryName(basename(resolve(path)))) throw notALog(path, INTERRUPTED)
+  if (isJournalName(basename(path))) throw notALog(path, JOURNAL)
+  const stats = await statOf(path)
+  if (stats.isFile()) {
+    const kind = kindOfLogFile(basename(path))
+    if (kind !== 'segment') throw notALog(path, 'a segment file ends in .log, and this one does not')
+    const journals = await journalsOf(path)
+    log.units.push({ directory: null, files: [{ path, kind, size: stats.size }], journals })
+    return log
+  }
+  if (!stats.isDirectory()) throw notALog(path, 'it is neither a file nor a directory')
+  const entries = await list(path)
+  if (isPartition(entries)) {
+    log.kind = 'partition'
+    log.units.push(await readPartition(log, path, entries))
+    return log
+  }
+  log.kind = 'log directory'
+  await readLogDirectory(log, entries)
+  return log
+}
+
+/** What is in a unit now: another run may have been at work on it since it was looked at. */
+export async function readUnitAgain({ directory, files }: LogUnit): Promise<LogUnit> {
+  const ignored: LogPath = { path: directory ?? '', kind: 'partition', units: [], ownFiles: [], leftOut: [] }
+  if (directory !== null) return readPartition(ignored, directory, await list(directory))
+  const [file] = files
+  if (file === undefined) return { directory, files: [], journals: [] }
+  const { size } = await statOf(file.path)
+  return { directory, files: [{ ...file, size }], journals: await journalsOf(file.path) }
+}
+
+/** The journal that an interrupted rewrite in place left beside a segment file, if there is one. */
+export async function journalsOf(segment: string): Promise<LogJournal[]> {
+  const path = journalPathOf(segment)
+  return (await isThere(path)) ? [{ path, segment }] : []
+}
+
+/** Numbered segments tell; among files alone, so does anything that ends in .log. */
+function isPartition(entries: Dirent[]): boolean {
+  const files = entries.filter((entry) => !entry.isDirectory())
+  if (files.some((file) => isNumberedSegment(file.name))) return true
+  return files.length === entries.length && files.some((file) => kindOfLogFile(file.name) === 'segment')
+}
+
+async function readPartition(log: LogPath, directory: string, entries: Dirent[]): Promise<LogUnit> {
+  const files: LogFile[] = []
+  const journals: string[] = []
+  for (const { name } of entries) {
+    if (isLockName(name)) continue
+    const path = join(directory, name)
+    if (isJournalName(name)) {
+      journals.push(path)
+      continue
+    }
+    if (isTemporaryName(name)) {
+      log.leftOut.push({ path, reason: INTERRUPTED })
+      continue
+    }
+    const stats = await statOfListed(path)
+    if (stats === null) continue
+    if (!stats.isFile()) {
+      throw notALog(
+        path,
+        'a partition directory holds files only, so what this is cannot be told; move it away',
+      )
+    }
+    files.push({ path, kind: kindOfLogFile(name), size: stats.size })
+  }
+  const segments = new Map(files.map(({ path }) => [journalPathOf(path), path]))
+  return {
+    directory,
+    files,
+    journals: journals.map((path) => ({ path, segment: segments.get(path) ?? null })),
+  }
+}
+
+async function readLogDirectory(log: LogPath, entries: Dirent[]): Promise<void> {
+  let segments = 0
+  for (const { name } of entries) {
+    const path = join(log.path, name)
+    if (name === LOCK || isLockName(name)) continue
+    if (isTemporaryName(name)) {
+      log.leftOut.push({ path, reason: INTERRUPTED })
+      continue
+    }
+    const stats = await statOfListed(path)
+    if (stats === null) continue
+    if (stats.isFile()) {
+      log.ownFiles.push({ path, kind: 'other', size: stats.size })
+    } else if (!stats.isDirectory()) {
+      throw notALog(path, 'it is neither a file nor a directory')
+    } else if (name === REMOTE_INDEX_CACHE) {
+      log.leftOut.push({ path, reason: 'a cache of remote indexes, which a broker fetches anew' })
+    } else {
+      const inside = await list(path)
+      const held = inside.filter((entry) => isNumberedSegment(entry.name)).length
+      segments += held
+      if (held > 0 || isPartitionName(name)) log.units.push(await readPartition(log, path, inside))
+      else log.leftOut.push({ path, reason: 'it holds no segments' })
+    }
+  }
+  if (segments > 0) return
+  throw notALog(
+    log.path,
+    'there is no segment (such as 00000000000000000000.log) in it or in the directories directly below',
+  )
+}
+
+async function list(directory: string): Promise<Dirent[]> {
+  const entries = await onFile('list it', directory, () => readdir(directory, { withFileTypes: true }))
+  return entries.sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function statOf(path: string): Promise<Stats> {
+  return onFile('read it', path, () => stat(path))
+}
+
+/** Null for a name that is gone since it was listed: another run is at work, whose lock will tell, if it matters. */
+async function statOfListed(path: string): Promise<Stats | null> {
+  try {
+    return await statOf(path)
+  } catch (error) {
+    const isGone = error instanceof LogFileError && error.errno === 'ENOENT' && !(await isThere(path))
+    if (isGone) return null
+    throw error
+  }
+}
+
+function notALog(path: string, reason: string): LogFileError {
+  return new LogFileError(
+    'NOT_A_LOG',
+    `${path}: ${reason}. Give a segment file (.log), a partition directory or a log directory.`,
+    path,
+  )
+}

@@ -1,0 +1,146 @@
+import { rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { requireNoLink, requireUnchanged } from '../files/sourceFile.ts'
+import { removeLeftovers, temporaryName, viaTemporary } from '../files/temporaryFiles.ts'
+import type { Job } from '../jobs/job.ts'
+import type { RewriteMode, SegmentCheck, SegmentRewrite } from '../jobs/segmentTasks.ts'
+import { Journals } from '../journal/journals.ts'
+import type { DirectoryLocks } from '../locks/directoryLock.ts'
+import { type LogFile, type LogUnit, readUnitAgain } from '../paths/logPaths.ts'
+import { type CompanionRewrite, checkCompanion, replaceCompanion } from '../segments/companionFile.ts'
+import { runTask } from '../threads/runTask.ts'
+import type { RewrittenFiles } from './partitionRewrite.ts'
+
+/** A segment that was found fine. */
+interface CheckedSegment extends SegmentCheck {
+  segment: string
+  /** Its journal, until that counts. */
+  temporary: string
+}
+
+interface CheckedCompanion {
+  file: LogFile
+  report: CompanionRewrite
+}
+
+/**
+ * Rewrites a partition's files where they are: of segments the headers that change, companions by a copy that takes
+ * their place.
+ *
+ * First everything is checked, so that damage anywhere in the partition changes nothing in it, and what is about to
+ * change in each segment is written to a journal beside it, which is on disk before the first header is. A run that is
+ * killed before that has changed nothing; of one that is killed later, the next does what the journals say, and then the
+ * rest, as the mapping changes nothing twice. The journals are removed when the whole partition is done.
+ *
+ * The directory is locked meanwhile, so that no other run of this package changes it.
+ *
+ * @param mode null to finish what an interrupted run left, in its mode, and to do nothing where there is nothing left
+ * @param done takes the files as they are finished: what was rewritten stays so when a later file fails
+ */
+export async function rewriteInPlace(
+  unit: LogUnit,
+  job: Job,
+  mode: RewriteMode | null,
+  done: RewrittenFiles,
+  locks: DirectoryLocks,
+): Promise<void> {
+  const directory = unit.directory ?? dirname(unit.files[0]?.path ?? '')
+  await locks.while(directory, async () => rewriteLocked(await readUnitAgain(unit), job, mode, done))
+}
+
+async function rewriteLocked(
+  unit: LogUnit,
+  job: Job,
+  mode: RewriteMode | null,
+  done: RewrittenFiles,
+): Promise<void> {
+  const journals = new Journals()
+  try {
+    const leftMode = await journals.finishLeft(unit.journals, job, ({ segment, grownBy }) => {
+      done.resumed.push(segment)
+      if (grownBy > 0) done.grown.push({ path: segment, bytes: grownBy })
+    })
+    const usedMode = mode ?? leftMode
+    if (usedMode !== null) await rewriteFiles(unit, job, usedMode, journals, done)
+  } finally {
+    await journals.remove()
+  }
+}
+
+async function rewriteFiles(
+  { files }: LogUnit,
+  job: Job,
+  mode: RewriteMode,
+  journals: Journals,
+  done: RewrittenFiles,
+): Promise<void> {
+  const { segments, companions } = await checkAndPublish(files, job, mode, journals)
+  const reports: SegmentRewrite[] = []
+  try {
+    await job.each([...segments.entries()], async ([index, segment]) => {
+      reports[index] = await rewriteSegment(segment, job, mode, journals)
+    })
+  } finally {
+    done.files.push(...reports.filter((report) => report !== undefined))
+  }
+  for (const { file, report } of companions) {
+    done.companions.push(report.rewritten === 0 ? report : await replaceCompanion(file, job, mode.direction))
+  }
+}
+
+/** Passes over everything; when all is fine, the journals count. */
+async function checkAndPublish(
+  files: readonly LogFile[],
+  job: Job,
+  mode: RewriteMode,
+  journals: Journals,
+): Promise<{ segments: CheckedSegment[]; companions: CheckedCompanion[] }> {
+  const segments: CheckedSegment[] = []
+  const companions: CheckedCompanion[] = []
+  const held = files.filter(({ kind }) => kind !== 'other')
+  await removeLeftovers(held.map(({ path }) => path))
+  const temporaries: string[] = []
+  try {
+    const checked = await job.each(held, async (file): Promise<CheckedSegment | CheckedCompanion> => {
+      const { path } = file
+      await requireNoLink(path)
+      if (file.kind !== 'segment') return { file, report: await checkCompanion(file, job, mode.direction) }
+      const temporary = temporaryName(path)
+      temporaries.push(temporary)
+      return {
+        segment: path,
+        temporary,
+        ...(await runTask('check', { path, journal: temporary, mode }, job)),
+      }
+    })
+    for (const entry of checked) {
+      if ('segment' in entry) segments.push(entry)
+      else companions.push(entry)
+    }
+    await journals.publish(segments.filter(({ isJournaled }) => isJournaled))
+    return { segments, companions }
+  } catch (error) {
+    for (const temporary of temporaries) await rm(temporary, { force: true }).catch(() => {})
+    throw error
+  }
+}
+
+async function rewriteSegment(
+  { segment: path, report, stats, isJournaled }: CheckedSegment,
+  job: Job,
+  mode: RewriteMode,
+  journals: Journals,
+): Promise<SegmentRewrite> {
+  if (report.rewritten === 0) return report
+  job.signal?.throwIfAborted()
+  await requireUnchanged({ path, stats })
+  if (isJournaled) {
+    const { seconds } = await journals.use(path, (journal) => runTask('apply', { path, journal }, job))
+    return { ...report, seconds: report.seconds + seconds }
+  }
+  // it has other names, which keep the old bytes: a backup by hard links
+  const written = await viaTemporary(path, 'replace', (target) =>
+    runTask('write', { path, target, mode, owner: 'kept' }, job),
+  )
+  return { ...written, out: path, seconds: report.seconds + written.seconds }
+}

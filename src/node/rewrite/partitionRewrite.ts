@@ -1,0 +1,93 @@
+import { chmod, constants, copyFile, mkdir, open, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { MIRROR_STATE_FILE } from '../../mirroring/mirrorStateFile.ts'
+import { onFile } from '../files/ioErrors.ts'
+import { syncDirectory, viaTemporary } from '../files/temporaryFiles.ts'
+import type { Job } from '../jobs/job.ts'
+import type { RewriteMode, SegmentRewrite } from '../jobs/segmentTasks.ts'
+import type { LogFile, LogUnit } from '../paths/logPaths.ts'
+import { type CompanionRewrite, writeCompanion } from '../segments/companionFile.ts'
+import { runTask } from '../threads/runTask.ts'
+
+/** What became of the files of one or more partitions. */
+export interface RewrittenFiles {
+  /** Segments. */
+  files: SegmentRewrite[]
+  /** Producer snapshots and transaction indexes. */
+  companions: CompanionRewrite[]
+  /** How many other files were copied as they are. */
+  copied: number
+  /** Segments whose interrupted rewrite in place was finished, by its journal. */
+  resumed: string[]
+  /** Those of them that a broker has added to since, with the bytes that were added. */
+  grown: { path: string; bytes: number }[]
+}
+
+export function noFiles(): RewrittenFiles {
+  return { files: [], companions: [], copied: 0, resumed: [], grown: [] }
+}
+
+/**
+ * Writes a whole partition directory: segments and companions rewritten, the other files as they are. It appears under
+ * its name by one rename, when all of it is on disk; when anything in it is damaged, it does not.
+ */
+export async function writePartition(
+  unit: LogUnit & { directory: string },
+  out: string,
+  job: Job,
+  mode: RewriteMode,
+): Promise<RewrittenFiles> {
+  const { directory } = unit
+  return viaTemporary(out, 'new', async (temporary) => {
+    await onFile('create it', temporary, () => mkdir(temporary, { mode: 0o700 }))
+    const done = noFiles()
+    const written = await job.each(unit.files, async (file) => {
+      const name = basename(file.path)
+      const target = join(temporary, name)
+      const { path, kind } = file
+      const finalName = { out: join(out, name) }
+      if (kind === 'segment') {
+        const report = await runTask('write', { path, target, mode, owner: 'mine' }, job)
+        return { kind, report: { ...report, ...finalName } }
+      }
+      if (name === MIRROR_STATE_FILE) return skip(file, job)
+      if (kind === 'other') return { kind, report: await copyAsItIs(file, target, job) }
+      const report = await writeCompanion(file, target, job, mode.direction, 'mine')
+      return { kind, report: { ...report, ...finalName } }
+    })
+    for (const { kind, report } of written) {
+      if (kind === 'left out') continue
+      if (kind === 'segment') done.files.push(report)
+      else if (kind === 'other') done.copied++
+      else done.companions.push(report)
+    }
+    const { mode: permissions } = await onFile('read it', directory, () => stat(directory))
+    await onFile('finish it', temporary, () => chmod(temporary, permissions & 0o7777))
+    await syncDirectory(temporary)
+    return done
+  })
+}
+
+/** What a mirror has come to is said of one log, and not of a copy with other producer ids. */
+function skip(file: LogFile, job: Job) {
+  job.begin(file.path, file.size).end()
+  return { kind: 'left out' as const, report: null }
+}
+
+/** Copies a file that holds no producer ids, with its mode and times. */
+export async function copyAsItIs(file: LogFile, target: string, job: Job): Promise<void> {
+  const progress = job.begin(file.path, file.size)
+  await onFile('copy it', file.path, async () => {
+    await copyFile(file.path, target, constants.COPYFILE_EXCL)
+    const { mode, atime, mtime } = await stat(file.path)
+    const handle = await open(target, 'r+')
+    try {
+      await handle.chmod(mode & 0o7777)
+      await handle.utimes(atime, mtime)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  })
+  progress.end()
+}

@@ -1,0 +1,214 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { checkRewriteOptions } from '../../core/arguments.ts'
+import type { RewriteOptions } from '../../core/core.ts'
+import { InvalidArgumentError, MirrorPidError } from '../../errors.ts'
+import { addCounts, type BatchSums, newSums } from '../../log/counts.ts'
+import { onFile } from '../files/ioErrors.ts'
+import { isThere, syncDirectory, viaTemporary } from '../files/temporaryFiles.ts'
+import { Job, type JobsOptions } from '../jobs/job.ts'
+import type { RewriteMode } from '../jobs/segmentTasks.ts'
+import { requireFinished } from '../journal/journalErrors.ts'
+import { DirectoryLocks } from '../locks/directoryLock.ts'
+import { type LogPath, type LogUnit, readLogPaths } from '../paths/logPaths.ts'
+import { runTask } from '../threads/runTask.ts'
+import { Workers } from '../threads/workers.ts'
+import { rewriteInPlace } from './inPlaceRewrite.ts'
+import { copyAsItIs, noFiles, type RewrittenFiles, writePartition } from './partitionRewrite.ts'
+import { type PlannedOutput, planOutputs } from './rewritePlan.ts'
+
+export interface RewritePathsOptions extends RewriteOptions, JobsOptions {
+  /** The directory for the output, made where it is missing. Exactly one of this and `inPlace` is given. */
+  outDirectory?: string
+  inPlace?: boolean
+  /**
+   * With `inPlace`: only finish what interrupted runs left, each partition in the mode of that run, and leave the
+   * partitions alone that have nothing to be finished. Without this such a partition is finished first, too.
+   */
+  resume?: boolean
+}
+
+/** The sums over all segments. */
+export interface RewriteTotals extends BatchSums {
+  /** Number of segments. */
+  files: number
+  /** Their size. */
+  bytes: number
+  /** Time for everything, not only for segments. */
+  seconds: number
+  validBytes: number
+}
+
+/** What became of each file of a rewrite. What succeeds is there, whatever failed beside it. */
+export interface RewriteResult extends RewrittenFiles {
+  totals: RewriteTotals
+  /** One for each part that was not rewritten: damage, or an error of the system. The other parts are. */
+  errors: MirrorPidError[]
+  /** What was met and belongs to no log, with the reason. */
+  leftOut: LogPath['leftOut']
+}
+
+/** Something that succeeds or fails as a whole. */
+interface Part {
+  /** How far it takes the job. */
+  bytes: number
+  /** Does it, and tells of each file as it is done. */
+  rewrite: (job: Job, done: RewrittenFiles) => Promise<void>
+}
+
+/**
+ * Rewrites segment files, partition directories and log directories, with all that holds producer ids in them:
+ * segments (`.log`, `.log.swap`), producer snapshots and transaction indexes.
+ *
+ * Into an output directory, a partition directory appears whole, with its other files as they are, or not at all; so
+ * does each file beside partitions. All outputs are looked for before anything is written.
+ *
+ * In place, a partition is changed when all of it was found to be fine. Of segments only headers change, by a journal
+ * (`<segment>.mirrorpid-journal`) that is on disk before them; a job that is killed meanwhile leaves it, and the next one
+ * on the same path finishes the work first. Until then other jobs refuse that segment. A file that has more names (hard
+ * links) is replaced by a rewritten copy, so that the others keep the old bytes. Modification times stay.
+ *
+ * A path that is given twice, or lies in another one, is rewritten once. In place, the directory at work is locked, by
+ * `.mirrorpid-lock` in it: another run of this package that would change it fails with DIRECTORY_LOCKED.
+ *
+ * No broker may be at work on the paths. What is damaged is left out and listed in `errors`; the rest is rewritten.
+ *
+ * @param paths of segment files, partition directories or log directories
+ * @throws LogFileError NOT_A_LOG, OUTPUT_EXISTS, IO_ERROR before anything is written
+ * @throws InvalidArgumentError
+ * @example
+ * const { files, errors } = await rewritePaths(['/data/orders-0'], { outDirectory: '/mapped', crc: 'verify' })
+ */
+export async function rewritePaths(
+  paths: readonly string[],
+  options: RewritePathsOptions,
+): Promise<RewriteResult> {
+  const { outDirectory, inPlace = false, resume = false } = options
+  if ((outDirectory === undefined) !== inPlace) {
+    throw new InvalidArgumentError(
+      'give exactly one of outDirectory (where the output goes) and inPlace: true',
+    )
+  }
+  if (resume && (!inPlace || options.crc !== undefined || options.direction !== undefined)) {
+    throw new InvalidArgumentError(
+      'resume goes with inPlace, and takes crc and direction from the interrupted run',
+    )
+  }
+  const mode = checkRewriteOptions(options)
+  const job = Job.start(options)
+  const began = performance.now()
+  const logs = await readLogPaths(paths)
+  const parts =
+    outDirectory === undefined
+      ? partsInPlace(logs, resume ? null : mode)
+      : await partsInto(outDirectory, logs, mode)
+  const units = logs.flatMap((log) => log.units)
+  const { done, errors } = await Workers.employ(job, units, options.signal, () => rewriteParts(parts, job))
+  const leftOut = logs.flatMap((log) => log.leftOut)
+  return { ...done, totals: totalsOf(done, (performance.now() - began) / 1000), errors, leftOut }
+}
+
+async function partsInto(directory: string, logs: readonly LogPath[], mode: RewriteMode): Promise<Part[]> {
+  const outputs = await planOutputs(logs, directory)
+  await makeDirectory(directory)
+  return outputs.map((output) => ({
+    bytes: sizeOf(output.kind === 'copy' ? [output.file] : output.unit.files),
+    rewrite: (job, done) => writeOutput(output, job, mode, done),
+  }))
+}
+
+async function writeOutput(
+  output: PlannedOutput,
+  job: Job,
+  mode: RewriteMode,
+  done: RewrittenFiles,
+): Promise<void> {
+  const { out } = output
+  if (output.kind === 'copy') {
+    await viaTemporary(out, 'new', (target) => copyAsItIs(output.file, target, job))
+    done.copied++
+    return
+  }
+  requireFinished(output.unit)
+  if (output.kind === 'partition') {
+    const written = await writePartition(output.unit, out, job, mode)
+    done.files.push(...written.files)
+    done.companions.push(...written.companions)
+    done.copied += written.copied
+  } else {
+    const { path } = output.file
+    const report = await viaTemporary(out, 'new', (target) =>
+      runTask('write', { path, target, mode, owner: 'mine' }, job),
+    )
+    done.files.push({ ...report, out })
+  }
+}
+
+function partsInPlace(logs: readonly LogPath[], mode: RewriteMode | null): Part[] {
+  const locks = new DirectoryLocks()
+  return logs
+    .flatMap((log) => log.units)
+    .map((unit) => ({
+      // once to check, once to rewrite
+      bytes: 2 * sizeOf(unit.files.filter((file) => file.kind !== 'other')),
+      rewrite: (job, done) => rewriteInPlace(unit, job, mode, done, locks),
+    }))
+}
+
+async function rewriteParts(
+  parts: readonly Part[],
+  job: Job,
+): Promise<{ done: RewrittenFiles; errors: MirrorPidError[] }> {
+  job.plan(parts.reduce((sum, part) => sum + part.bytes, 0))
+  const outcomes = await job.each(parts, async ({ bytes, rewrite }) => {
+    const part = job.part(bytes)
+    const done = noFiles()
+    try {
+      await rewrite(part, done)
+      return { done, error: null }
+    } catch (error) {
+      if (!MirrorPidError.is(error)) throw error
+      return { done, error }
+    } finally {
+      part.end()
+    }
+  })
+  const all = noFiles()
+  for (const { done } of outcomes) {
+    all.files.push(...done.files)
+    all.companions.push(...done.companions)
+    all.copied += done.copied
+    all.resumed.push(...done.resumed)
+    all.grown.push(...done.grown)
+  }
+  return { done: all, errors: outcomes.flatMap(({ error }) => error ?? []) }
+}
+
+function sizeOf(files: LogUnit['files']): number {
+  return files.reduce((sum, file) => sum + file.size, 0)
+}
+
+/** Makes the directory and those above it where they are missing, and their names last. */
+async function makeDirectory(directory: string): Promise<void> {
+  if (await isThere(directory)) return
+  const above = dirname(resolve(directory))
+  await makeDirectory(above)
+  await onFile('create it', directory, () => mkdir(directory))
+  await syncDirectory(above)
+}
+
+function totalsOf(done: RewrittenFiles, seconds: number): RewriteTotals {
+  const totals = { files: done.files.length, bytes: 0, seconds, ...newSums(), validBytes: 0 }
+  for (const file of done.files) {
+    addCounts(totals, file)
+    totals.bytes += file.bytes
+    totals.validBytes += file.validBytes
+  }
+  return totals
+}
+
+/** The result of a job that failed before it began. */
+export function failedRewrite(error: MirrorPidError): RewriteResult {
+  const done = noFiles()
+  return { ...done, totals: totalsOf(done, 0), errors: [error], leftOut: [] }
+}

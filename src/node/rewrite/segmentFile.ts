@@ -1,0 +1,91 @@
+import { stat } from 'node:fs/promises'
+import { checkRewriteOptions } from '../../core/arguments.ts'
+import type { RewriteOptions } from '../../core/core.ts'
+import { InvalidArgumentError } from '../../errors.ts'
+import { onFile } from '../files/ioErrors.ts'
+import { requireAbsent, viaTemporary } from '../files/temporaryFiles.ts'
+import { Job, type JobOptions } from '../jobs/job.ts'
+import type { SegmentRewrite, SegmentVerification } from '../jobs/segmentTasks.ts'
+import { requireFinished } from '../journal/journalErrors.ts'
+import { DirectoryLocks } from '../locks/directoryLock.ts'
+import { journalsOf } from '../paths/logPaths.ts'
+import { verifySegment, writeSegment } from '../segments/segmentPasses.ts'
+import { rewriteInPlace } from './inPlaceRewrite.ts'
+import { noFiles } from './partitionRewrite.ts'
+
+export interface RewriteSegmentOptions extends RewriteOptions, JobOptions {
+  /** The file to write, which must not be there. Exactly one of `out` and `inPlace` is given. */
+  out?: string
+  /** Rewrite the file itself, by a journal as `rewritePaths` does, once all of it is found to be fine. */
+  inPlace?: boolean
+}
+
+/**
+ * Rewrites the producer ids of one segment file of any size in a few megabytes of memory. The report is that of
+ * `core.rewrite` on the whole file, with positions in the file. The output gets its name when it is complete and on
+ * disk, never before; its mode and times are those of the original, and in place its owner too. Companions
+ * (`.snapshot`, `.txnindex`) are not touched: `rewritePaths` takes a whole partition directory.
+ *
+ * @param path the segment; in place no symbolic link
+ * @throws CorruptBatchError, UnmappableProducerIdError as `core.rewrite` does; nothing was written then
+ * @throws LogFileError IO_ERROR, OUTPUT_EXISTS where `out` is there already, and where a rewrite in place was interrupted:
+ *   UNFINISHED_REWRITE with `out`, INVALID_JOURNAL with `inPlace`; DIRECTORY_LOCKED where another run changes the directory
+ * @throws InvalidArgumentError
+ * @example
+ * const report = await rewriteSegmentFile('00000000000000000000.log', { out: 'mapped.log', crc: 'verify' })
+ * report.rewritten // batches whose id changed
+ */
+export async function rewriteSegmentFile(
+  path: string,
+  options: RewriteSegmentOptions,
+): Promise<SegmentRewrite> {
+  const { out, inPlace = false } = options
+  if ((out === undefined) !== inPlace) {
+    throw new InvalidArgumentError('give exactly one of out (the file to write) and inPlace: true')
+  }
+  const rewrite = checkRewriteOptions(options)
+  const job = Job.start(options)
+  const { size } = await onFile('read it', path, () => stat(path))
+  const journals = await journalsOf(path)
+  if (out !== undefined) {
+    job.plan(size)
+    requireFinished({ journals })
+    await requireAbsent(out)
+    const report = await viaTemporary(out, 'new', (temporary) =>
+      writeSegment(path, temporary, job, rewrite, 'mine'),
+    )
+    return { ...report, out }
+  }
+  job.plan(2 * size)
+  const done = noFiles()
+  const part = job.part(2 * size)
+  await rewriteInPlace(
+    { directory: null, files: [{ path, kind: 'segment', size }], journals },
+    part,
+    rewrite,
+    done,
+    new DirectoryLocks(),
+  )
+  part.end()
+  return done.files[0]!
+}
+
+/**
+ * Verifies one segment file of any size in a few megabytes of memory: what `core.verify` checks, with positions in the
+ * file, and the offsets, which go up from batch to batch and from the number in the file's name.
+ *
+ * @throws LogFileError IO_ERROR, UNFINISHED_REWRITE
+ * @throws InvalidArgumentError
+ * @example
+ * const { corrupt, trailing } = await verifySegmentFile('00000000000000000000.log')
+ */
+export async function verifySegmentFile(
+  path: string,
+  options: JobOptions = {},
+): Promise<SegmentVerification> {
+  const job = Job.start(options)
+  const { size } = await onFile('read it', path, () => stat(path))
+  job.plan(size)
+  requireFinished({ journals: await journalsOf(path) })
+  return verifySegment(path, job)
+}

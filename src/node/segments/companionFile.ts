@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises'
+import type { Direction } from '../../core/core.ts'
+import type { CompanionReport } from '../../log/companion.ts'
+import { rewriteProducerSnapshot, verifyProducerSnapshot } from '../../log/producerSnapshot.ts'
+import { rewriteTransactionIndex, verifyTransactionIndex } from '../../log/transactionIndex.ts'
+import { onFile } from '../files/ioErrors.ts'
+import { OutputFile } from '../files/outputFile.ts'
+import { requireUnchanged, type SourceFile, withSource } from '../files/sourceFile.ts'
+import { viaTemporary } from '../files/temporaryFiles.ts'
+import type { Job } from '../jobs/job.ts'
+import type { LogFile } from '../paths/logPaths.ts'
+
+/** What became of a producer snapshot or a transaction index. */
+export interface CompanionRewrite extends CompanionReport {
+  path: string
+  /** In place the same as `path`. */
+  out: string
+  kind: 'snapshot' | 'txnindex'
+  /** Size of the file. */
+  bytes: number
+}
+
+/** @throws CorruptCompanionError */
+export async function verifyCompanion(file: LogFile, job: Job): Promise<void> {
+  const progress = job.begin(file.path, file.size)
+  const bytes = await onFile('read it', file.path, () => readFile(file.path))
+  if (file.kind === 'snapshot') verifyProducerSnapshot(job.core, bytes, file.path)
+  else verifyTransactionIndex(bytes, file.path)
+  progress.end()
+}
+
+/** Throws what a rewrite would throw, and writes nothing. */
+export function checkCompanion(file: LogFile, job: Job, direction: Direction): Promise<CompanionRewrite> {
+  return withSource(file.path, async (source) => (await rewritten(file, source, job, direction)).report)
+}
+
+/** Writes the rewritten companion to a new file, finished and lasting. */
+export function writeCompanion(
+  file: LogFile,
+  target: string,
+  job: Job,
+  direction: Direction,
+  owner: 'mine' | 'kept',
+): Promise<CompanionRewrite> {
+  return withSource(file.path, async (source) => {
+    const { bytes, report } = await rewritten(file, source, job, direction)
+    const output = await OutputFile.create(target)
+    try {
+      output.write(bytes, 0)
+      await output.finish(source.stats, owner)
+      await requireUnchanged(source)
+      return report
+    } catch (error) {
+      await output.abandon()
+      throw error
+    }
+  })
+}
+
+/** Puts the rewritten companion in the place of one that `checkCompanion` has passed. */
+export function replaceCompanion(file: LogFile, job: Job, direction: Direction): Promise<CompanionRewrite> {
+  return viaTemporary(file.path, 'replace', (temporary) =>
+    writeCompanion(file, temporary, job, direction, 'kept'),
+  )
+}
+
+/** Companions are small, a few bytes for each producer or aborted transaction, so they are held whole. */
+async function rewritten(
+  file: LogFile,
+  source: SourceFile,
+  job: Job,
+  direction: Direction,
+): Promise<{ bytes: Uint8Array; report: CompanionRewrite }> {
+  const { path, size } = source
+  const progress = job.begin(path, size)
+  const bytes = await onFile('read it', path, () => source.handle.readFile())
+  const options = { direction, file: path }
+  const kind = file.kind === 'snapshot' ? 'snapshot' : 'txnindex'
+  const { entries, rewritten } =
+    kind === 'snapshot'
+      ? rewriteProducerSnapshot(job.core, bytes, options)
+      : rewriteTransactionIndex(bytes, options)
+  progress.end()
+  return { bytes, report: { path, out: path, kind, bytes: size, entries, rewritten } }
+}

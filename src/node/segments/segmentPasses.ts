@@ -1,0 +1,113 @@
+import { basename } from 'node:path'
+import { BatchStream } from '../../log/batchStream.ts'
+import { baseOffsetOfName } from '../../log/fileNames.ts'
+import { HeaderChanges } from '../../log/headerChanges.ts'
+import { RewriteWork } from '../../log/rewriteWork.ts'
+import { VerifyWork } from '../../log/verifyWork.ts'
+import { OutputFile } from '../files/outputFile.ts'
+import { requireUnchanged, type SourceFile, withSource } from '../files/sourceFile.ts'
+import type { Job } from '../jobs/job.ts'
+import type { RewriteMode, SegmentCheck, SegmentRewrite, SegmentVerification } from '../jobs/segmentTasks.ts'
+import { JournalWriter } from '../journal/journalWriter.ts'
+import { largestWhole, scanFile, streamFile } from './streamFile.ts'
+
+/** Passes over a segment and changes nothing. */
+export function verifySegment(path: string, job: Job): Promise<SegmentVerification> {
+  return withSource(path, async (source) => {
+    const work = new VerifyWork(job.core, baseOffsetOfName(basename(path)))
+    const stream = new BatchStream(source.size, job.windowSize, work)
+    await streamFile(source, stream, job, null)
+    return { path, ...work.counts, incomplete: stream.incomplete }
+  })
+}
+
+/**
+ * Writes the rewritten segment to a new file, finished and lasting.
+ * @param target must not be there; it is left half written when this fails
+ */
+export function writeSegment(
+  path: string,
+  target: string,
+  job: Job,
+  mode: RewriteMode,
+  owner: 'mine' | 'kept',
+): Promise<SegmentRewrite> {
+  return withSource(path, async (source) => {
+    const began = performance.now()
+    const output = await OutputFile.create(target)
+    try {
+      const work = new RewriteWork(job.core, mode, path)
+      const stream = new BatchStream(source.size, job.windowSize, work)
+      await streamFile(source, stream, job, output)
+      for (const { position, crc } of work.lateCrcs) output.write(bigEndian(crc), position)
+      await output.finish(source.stats, owner)
+      await requireUnchanged(source)
+      return reportOf(source, work, stream, began)
+    } catch (error) {
+      await output.abandon()
+      throw error
+    }
+  })
+}
+
+/** What is held of a journal until it is written. */
+const CHANGES_HELD = 256 * 1024
+
+/**
+ * Passes over a segment as a rewrite does, and throws what a rewrite would throw. What it would change goes into a
+ * journal, finished and lasting.
+ * @param journal must not be there, and is not there afterwards where there is nothing for it; it is left half written
+ *   when this fails
+ */
+export function checkSegment(
+  path: string,
+  journal: string,
+  job: Job,
+  mode: RewriteMode,
+): Promise<SegmentCheck> {
+  return withSource(path, async (source) => {
+    const began = performance.now()
+    const changes = source.stats.nlink > 1 ? null : new HeaderChanges()
+    const work = new RewriteWork(job.core, mode, path, changes)
+    const stream = new BatchStream(source.size, largestWhole(job), work)
+    let writer: JournalWriter | null = null
+    const writeChanges = async (changes: HeaderChanges) => {
+      writer ??= await JournalWriter.create(journal, path, job.core)
+      writer.take(changes)
+      return writer
+    }
+    try {
+      await scanFile(source, stream, job, async () => {
+        if (changes !== null && changes.byteLength >= CHANGES_HELD) await writeChanges(changes)
+      })
+      const isJournaled = changes !== null && work.counts.rewritten > 0
+      if (isJournaled) await (await writeChanges(changes)).finish(source, mode)
+      await requireUnchanged(source)
+      const { dev, ino, size, mtimeMs } = source.stats
+      return {
+        report: reportOf(source, work, stream, began),
+        stats: { dev, ino, size, mtimeMs },
+        isJournaled,
+      }
+    } catch (error) {
+      await (writer as JournalWriter | null)?.abandon()
+      throw error
+    }
+  })
+}
+
+function reportOf(
+  { path, size }: SourceFile,
+  { counts }: RewriteWork,
+  { incomplete }: BatchStream,
+  began: number,
+): SegmentRewrite {
+  const seconds = (performance.now() - began) / 1000
+  return { path, out: path, bytes: size, seconds, ...counts, incomplete }
+}
+
+function bigEndian(value: number): Uint8Array {
+  const bytes = new Uint8Array(4)
+  new DataView(bytes.buffer).setUint32(0, value)
+  return bytes
+}
