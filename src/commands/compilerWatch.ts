@@ -1,5 +1,4 @@
 import { performance } from 'node:perf_hooks'
-import { setTimeout } from 'node:timers/promises'
 
 /** A shorter run gets nothing compiled that takes long. */
 const LONG_ENOUGH_TO_COMPILE_MS = 400
@@ -27,7 +26,8 @@ export class CompilerWatch {
     clearInterval(this.#timer)
     if (performance.now() < LONG_ENOUGH_TO_COMPILE_MS) return
     const listened = idleTime() - (this.#idle[0] ?? 0)
-    if (listened < TIME_TO_FINISH_MS) await setTimeout(TIME_TO_FINISH_MS - listened)
+    if (listened >= TIME_TO_FINISH_MS) return
+    await new Promise((resolve) => setTimeout(resolve, TIME_TO_FINISH_MS - listened))
   }
 }
 

@@ -31,7 +31,13 @@ describe('what is loaded', () => {
     expect(loaded).toEqual(expect.arrayContaining(declared.map((name) => `commands/${name}.ts`)))
     expect(loaded.filter((file) => file.endsWith('Run.ts'))).toEqual([])
     const others = loaded.filter((file) => !file.startsWith('commands/'))
-    expect(others.sort()).toEqual(['commander', 'errors.ts', 'mirrorPidError.ts', 'node:fs'])
+    expect(others.sort()).toEqual([
+      'commander',
+      'errors.ts',
+      'mirrorPidError.ts',
+      'node:fs',
+      'node:perf_hooks',
+    ])
   })
 
   it.each(declared)('for %s: not the other commands, no progress bars, no codecs', (name) => {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { MessageChannel } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { Tinypool } from 'tinypool'
 import { compileEmbedded } from '../../wasm/load.ts'
 import type { FileProgress, Job, TaskRunner } from '../jobs/job.ts'
@@ -29,7 +29,7 @@ export interface WorkerTask<Name extends TaskName = TaskName> {
   name: Name
   input: SegmentTasks[Name]['input']
   /** Takes a FileStep for each step. */
-  port: import('node:worker_threads').MessagePort | null
+  port: MessagePort | null
 }
 
 export interface FileStep {
@@ -111,15 +111,18 @@ export class Workers implements TaskRunner {
   ): Promise<SegmentTasks[Name]['result']> {
     const channel = job.wantsProgress ? new MessageChannel() : null
     let progress: FileProgress | null = null
-    channel?.port1.on('message', ({ file, fileBytes, fileSize }: FileStep) => {
+    const tell = ({ file, fileBytes, fileSize }: FileStep) => {
       progress ??= job.track(file, fileSize)
       progress.reach(fileBytes, 1)
-    })
+    }
+    channel?.port1.on('message', tell)
     const task: WorkerTask<Name> = { name, input, port: channel?.port2 ?? null }
     try {
       const answer: WorkerAnswer = await this.#pool.run(task, {
         transferList: channel === null ? [] : [channel.port2],
       })
+      // the answer comes by another way, and may be here before steps that were told of earlier
+      if (channel !== null) for (const step of waiting(channel.port1)) tell(step)
       if (answer.kind === 'failed') throw receiveError(answer.error)
       if (answer.kind === 'ended') job.signal?.throwIfAborted()
       const done = answer as WorkerAnswer & { kind: 'done' }
@@ -128,5 +131,11 @@ export class Workers implements TaskRunner {
     } finally {
       channel?.port1.close()
     }
+  }
+}
+
+function* waiting(port: MessagePort): Generator<FileStep> {
+  for (let step = receiveMessageOnPort(port); step !== undefined; step = receiveMessageOnPort(port)) {
+    yield step.message
   }
 }
