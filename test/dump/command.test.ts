@@ -41,6 +41,13 @@ function place(partition: string, name: string, parts: readonly Uint8Array[]): s
 const run = (...args: string[]): Promise<CliResult> => dump(args, directory)
 
 describe('exit status', () => {
+  it('2 for a path below a file, after what comes behind it', async () => {
+    const { status, stdout, stderr } = await run(`orders-0/${LOG}/${LOG}`, 'orders-0')
+    expect(status).toBe(2)
+    expect(stdout).toContain('baseOffset: 6')
+    expect(stderr).toContain('a part of the path is a file and no directory')
+  })
+
   it('0 for a sound log', async () => {
     expect(await run('orders-0')).toMatchObject({ status: 0, stderr: '' })
   })

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -172,4 +172,14 @@ it('is no lock where the directory is none', () => {
   expect(() => lockDirectory(path)).toThrow(expect.objectContaining({ code: 'IO_ERROR', errno: 'ENOENT' }))
   mkdirSync(path)
   lockDirectory(path).release()
+})
+
+it('is not held where what is beside it cannot be removed', () => {
+  const directory = newDirectory()
+  const inTheWay = join(directory, `${LOCK}.mirrorpid-0123abcd`)
+  mkdirSync(inTheWay)
+  expect(() => lockDirectory(directory)).toThrow(expect.objectContaining({ code: 'IO_ERROR' }))
+  expect(existsSync(join(directory, LOCK))).toBe(false)
+  rmdirSync(inTheWay)
+  lockDirectory(directory).release()
 })

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -11,14 +12,14 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadCoreSync, type RewriteOptions } from '../../src/index.ts'
 import { rewriteProducerSnapshot } from '../../src/log/producerSnapshot.ts'
 import { rewriteTransactionIndex } from '../../src/log/transactionIndex.ts'
 import { rewritePaths, rewriteSegmentFile, verifyPaths } from '../../src/node/index.ts'
 import { batch, hex, pattern } from '../support/batches.ts'
-import { leftovers, readTree, type Tree, temporaryDirectories, writeTree } from './support.ts'
+import { leftovers, mainScript, readTree, type Tree, temporaryDirectories, writeTree } from './support.ts'
 
 const newDirectory = temporaryDirectories()
 const core = loadCoreSync()
@@ -368,6 +369,32 @@ describe('a rewrite in place', () => {
     const path = join(writeTree(newDirectory(), { [SEGMENT]: good }), SEGMENT)
     expect((await rewriteSegmentFile(path, { inPlace: true })).rewritten).toBe(1)
     expect(readFileSync(path).equals(rewritten(good))).toBe(true)
+  })
+})
+
+describe('files that nobody may write to', () => {
+  const nobody = 65534
+  /** Root may write to any file, so another has to do it: one who can read what was built. */
+  const isSomebodyElse =
+    process.getuid?.() === 0 &&
+    spawnSync(process.execPath, [mainScript, '--version'], { uid: nobody }).status === 0
+
+  it.runIf(isSomebodyElse)('are copied with their mode', () => {
+    const root = newDirectory()
+    const source = join(
+      writeTree(root, { 'a-0': { [SEGMENT]: good, 'partition.metadata': 'version: 0' } }),
+      'a-0',
+    )
+    for (const name of [SEGMENT, 'partition.metadata']) chmodSync(join(source, name), 0o444)
+    for (const path of [dirname(root), root, source]) chmodSync(path, 0o755)
+    mkdirSync(join(root, 'out'))
+    chownSync(join(root, 'out'), nobody, nobody)
+    const args = [mainScript, 'rewrite', source, '--out', join(root, 'out'), '--quiet']
+    const { status, stderr } = spawnSync(process.execPath, args, { uid: nobody, encoding: 'utf8' })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    for (const name of [SEGMENT, 'partition.metadata']) {
+      expect(statSync(join(root, 'out', 'a-0', name)).mode & 0o777).toBe(0o444)
+    }
   })
 })
 

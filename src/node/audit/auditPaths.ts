@@ -13,7 +13,7 @@ import { unfinishedRewrites } from '../journal/journalErrors.ts'
 import { type LogPath, type LogUnit, readLogPath, readLogPaths } from '../paths/logPaths.ts'
 import { withoutRepeats } from '../paths/repeatedPaths.ts'
 import { feedLog, type LogDamage, partitionOf, segmentsOf } from './auditSegments.ts'
-import { type AuditSource, auditSources } from './auditSources.ts'
+import { type AuditSource, auditSources, type SourceUnit } from './auditSources.ts'
 
 export interface AuditPathsOptions extends JobOptions, Omit<AuditOptions, 'partition'> {
   /** Logs that one log is to mirror: what would collide there is predicted. Those of one name are one cluster's. */
@@ -66,9 +66,9 @@ export async function auditPaths(
   const job = Job.start(options)
   const result = newResult()
   const units = await unitsOf(paths, result)
-  const sourceUnits: { source: AuditSource; kind: LogPath['kind']; unit: LogUnit }[] = []
+  const sourceUnits: SourceUnit[] = []
   for (const { source, log } of await readSources(sources)) {
-    for (const unit of whole(log, result)) sourceUnits.push({ source, kind: log.kind, unit })
+    for (const unit of takeFinished(log, result)) sourceUnits.push({ source, kind: log.kind, unit })
   }
   const all = [...units, ...sourceUnits.map(({ unit }) => unit)]
   job.plan(all.flatMap(segmentsOf).reduce((sum, file) => sum + file.size, 0))
@@ -102,11 +102,11 @@ async function readSources(
 
 async function unitsOf(paths: readonly string[], result: AuditResult): Promise<LogUnit[]> {
   if (paths.length === 0) return []
-  return (await readLogPaths(paths)).flatMap((log) => whole(log, result))
+  return (await readLogPaths(paths)).flatMap((log) => takeFinished(log, result))
 }
 
-/** Those that no interrupted rewrite has left half mapped. */
-function whole({ units, leftOut }: LogPath, result: AuditResult): LogUnit[] {
+/** Those that no interrupted rewrite has left half mapped; the others, and what is no log, are noted in the result. */
+function takeFinished({ units, leftOut }: LogPath, result: AuditResult): LogUnit[] {
   result.leftOut.push(...leftOut)
   return units.filter((unit) => {
     const unfinished = unfinishedRewrites(unit)

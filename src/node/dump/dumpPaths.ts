@@ -67,9 +67,9 @@ export async function dumpPaths(
       totals.errors.push(error)
       listener.failed(error)
     }
-    // it is dumped all the same: this is how to look at what was interrupted
-    for (const error of unfinishedRewrites({ journals: await journalsOf(file.path) })) fail(error)
     try {
+      // it is dumped all the same: this is how to look at what was interrupted
+      for (const error of unfinishedRewrites({ journals: await journalsOf(file.path) })) fail(error)
       await dumpFile(file, session, report, listener)
     } catch (error) {
       fail(error)

@@ -32,8 +32,8 @@ export function journalPathOf(segment: string): string {
 }
 
 /**
- * Makes a file or a directory under a temporary name beside `path`, then gives it that name and makes it last. On any
- * failure nothing of it is left.
+ * Makes a file or a directory under a temporary name beside `path`, then gives it that name and makes it last. When that
+ * fails, nothing of it is left, but for a directory that cannot be synced: then all is there and may not last.
  * @param place `new`: nothing has the name yet; `replace`: the output takes the place of the file that has it
  */
 export async function viaTemporary<T>(
@@ -80,7 +80,13 @@ export async function removeLeftovers(paths: readonly string[]): Promise<void> {
       const path = stems.get(entry.replace(SUFFIX, ''))
       if (!isTemporaryName(entry) || path === undefined) continue
       const doomed = temporaryName(path)
-      await rename(join(directory, entry), doomed)
+      try {
+        await rename(join(directory, entry), doomed)
+      } catch (error) {
+        // the run that it is of has just finished it, or another one has removed it
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue
+        throw error
+      }
       await rm(doomed, { recursive: true, force: true })
     }
   })

@@ -21,7 +21,7 @@ export interface JobOptions {
   core?: Core
   /** Ends the job early: what is unfinished is removed, and the call rejects with the signal's reason. */
   signal?: AbortSignal
-  /** Told of the progress, every few MiB of a file and at its ends. */
+  /** Told of the progress, every few windows of a file and at its ends. */
   onProgress?: (progress: JobProgress) => void
   /**
    * Bytes read at a time, from 61 to 64 MiB, default 1 MiB; threads read 256 KiB at most. A batch larger than this is
@@ -201,7 +201,7 @@ export class Job {
 
 const STEP = 4 * 1024 * 1024
 
-/** How far one pass over a file is; told about every few MiB. */
+/** How far one pass over a file is; told about every few windows. */
 export class FileProgress {
   readonly #size: number
   readonly #tell: (advanced: number, fileBytes: number) => void

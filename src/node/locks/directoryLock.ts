@@ -36,21 +36,25 @@ export function lockDirectory(directory: string): DirectoryLock {
   const real = atFile('lock it', directory, () => realpathSync(directory))
   const holder = lockHolder()
   const path = join(real, LOCK)
+  let isHeld = true
+  const release = () => {
+    if (!isHeld) return
+    isHeld = false
+    atFile('give up the lock', path, () => {
+      // whoever removed it by hand may have let another in
+      if (isHeldBy(path, holder.token)) rmSync(path, { force: true })
+    })
+  }
   atFile('lock it', directory, () => {
     acquire(path, path, holder)
-    sweep(real)
+    try {
+      sweep(real)
+    } catch (error) {
+      release()
+      throw error
+    }
   })
-  let isHeld = true
-  return {
-    release() {
-      if (!isHeld) return
-      isHeld = false
-      atFile('give up the lock', path, () => {
-        // whoever removed it by hand may have let another in
-        if (isHeldBy(path, holder.token)) rmSync(path, { force: true })
-      })
-    },
-  }
+  return { release }
 }
 
 /** Takes the lock at `path`: the directory's own, or one that allows to replace another. */

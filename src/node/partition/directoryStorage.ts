@@ -18,7 +18,7 @@ import {
 import { join } from 'node:path'
 import { LogFileError } from '../../errors.ts'
 import type { LogStorage, StoredFile } from '../../log/partition/storage.ts'
-import { atFile } from '../files/ioErrors.ts'
+import { asLogFileError, atFile } from '../files/ioErrors.ts'
 import { OpenFiles } from '../files/openFiles.ts'
 import { isJournalName, isTemporaryName } from '../files/temporaryFiles.ts'
 import { isLockName } from '../locks/directoryLock.ts'
@@ -133,12 +133,13 @@ export function directoryStorage(directory: string, access: 'write' | 'read' = '
         closeSync(descriptor)
       }
     })
+  const remove = (name: string) => atFile('remove it', at(name), () => rmSync(at(name), { force: true }))
   const names = () => atFile('list it', directory, () => readdirSync(directory, { withFileTypes: true }))
   const owner = atFile('read it', directory, () => statSync(directory))
   if (access === 'write') {
     const entries = names()
     for (const entry of entries) if (entry.isSymbolicLink()) throw linked(at(entry.name))
-    for (const { name } of entries) if (name.endsWith(TEMPORARY)) rmSync(at(name), { force: true })
+    for (const { name } of entries) if (name.endsWith(TEMPORARY)) remove(name)
   }
   return {
     list: () =>
@@ -151,9 +152,7 @@ export function directoryStorage(directory: string, access: 'write' | 'read' = '
         return readFileSync(at(name))
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-        return atFile('read it', at(name), () => {
-          throw error
-        })
+        throw asLogFileError(error, 'read it', at(name))
       }
     },
     write(name, bytes) {
@@ -188,7 +187,7 @@ export function directoryStorage(directory: string, access: 'write' | 'read' = '
     },
     remove(name) {
       forget(name)
-      atFile('remove it', at(name), () => rmSync(at(name), { force: true }))
+      remove(name)
     },
     sync() {
       // Windows cannot open a directory, and has no need to

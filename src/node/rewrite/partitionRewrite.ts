@@ -77,9 +77,13 @@ function skip(file: LogFile, job: Job) {
 /** Copies a file that holds no producer ids, with its mode and times. */
 export async function copyAsItIs(file: LogFile, target: string, job: Job): Promise<void> {
   const progress = job.begin(file.path, file.size)
-  await onFile('copy it', file.path, async () => {
+  const { mode, atime, mtime } = await onFile('copy it', file.path, async () => {
     await copyFile(file.path, target, constants.COPYFILE_EXCL)
-    const { mode, atime, mtime } = await stat(file.path)
+    return stat(file.path)
+  })
+  await onFile('finish it', target, async () => {
+    // the copy has the original's mode, which may let nobody write to it
+    await chmod(target, 0o600)
     const handle = await open(target, 'r+')
     try {
       await handle.chmod(mode & 0o7777)

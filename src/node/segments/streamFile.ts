@@ -62,16 +62,16 @@ export function largestWhole(job: Job): number {
 }
 
 /**
- * The same for a stream that only looks, and not at all of it: the rest of a large batch is not even read where the
- * stream can do without. Windows are short behind such a batch, and grow where there are small ones.
+ * Feeds a file as `streamFile` does, to a stream that only looks, and not at all of it: the rest of a large batch is not
+ * even read where the stream can do without. Windows are short behind such a batch, and grow where there are small ones.
  *
- * @param afterTurn is called every few windows, and at the end
+ * @param onPause is called every few windows, before the event loop's turn, and at the end
  */
 export async function scanFile(
   source: SourceFile,
   stream: BatchStream,
   job: Job,
-  afterTurn: () => Promise<void>,
+  onPause: () => Promise<void>,
 ): Promise<void> {
   const { path, size } = source
   const { windowSize } = job
@@ -94,11 +94,11 @@ export async function scanFile(
       position += skippable
       wanted = skippable > 0 ? HEAD : 8 * length
       if (progress.reach(position, WINDOWS_A_TURN * windowSize)) {
-        await afterTurn()
+        await onPause()
         await takeTurn(job)
       }
     }
-    await afterTurn()
+    await onPause()
     progress.end()
   } finally {
     region.free()
