@@ -1,3 +1,4 @@
+import { engineOf } from '../core/crcEngine.ts'
 import * as layout from '../core/layout.ts'
 import { RecordSetCursor } from '../core/recordSetCursor.ts'
 import { FRAME_BAD_MAGIC, FRAME_INCOMPLETE, FRAME_ZEROS } from '../core/status.ts'
@@ -171,7 +172,7 @@ class LogDump {
     const { core, options } = this.#session
     const position = this.#position
     const cursor = cursorAtHeader(window.slice(0, layout.HEADER_SIZE), size)
-    const crc = new BatchCrc(core, cursor)
+    const crc = new BatchCrc(engineOf(core), cursor)
     const whole = options.isDeep && size <= options.maxBatchBytes ? new Uint8Array(size) : null
     for (let done = 0; done < size; ) {
       this.#session.signal?.throwIfAborted()

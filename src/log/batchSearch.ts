@@ -1,4 +1,5 @@
 import type { Core } from '../core/core.ts'
+import { engineOf } from '../core/crcEngine.ts'
 import * as layout from '../core/layout.ts'
 import type { RecordSetCursor } from '../core/recordSetCursor.ts'
 import { BatchCrc, cursorAtHeader } from './largeBatch.ts'
@@ -134,7 +135,7 @@ async function hasRightCrc(
   cursor: RecordSetCursor,
   start: number,
 ): Promise<boolean> {
-  const crc = new BatchCrc(core, cursor)
+  const crc = new BatchCrc(engineOf(core), cursor)
   const end = start + cursor.size
   for (let position = start; position < end; ) {
     const bytes = await windows.at(position)

@@ -1,5 +1,5 @@
 import type { Core } from '../core/core.ts'
-import { engineOf } from '../core/crcEngine.ts'
+import { type CrcEngine, engineOf } from '../core/crcEngine.ts'
 import { ATTRIBUTES, CRC, CURRENT_MAGIC, HEADER_SIZE, LEGACY_CRC, MAGIC } from '../core/layout.ts'
 import { RecordSetCursor } from '../core/recordSetCursor.ts'
 import type { CorruptBatchFacts } from '../errors.ts'
@@ -21,13 +21,13 @@ export function storedCrc(cursor: RecordSetCursor): number {
 export class BatchCrc {
   /** What the batch holds. */
   readonly stored: number
-  readonly #core: Core
+  readonly #engine: CrcEngine
   readonly #isLegacy: boolean
   #uncovered: number
   #crc = 0
 
-  constructor(core: Core, cursor: RecordSetCursor) {
-    this.#core = core
+  constructor(engine: CrcEngine, cursor: RecordSetCursor) {
+    this.#engine = engine
     this.#isLegacy = cursor.magic !== CURRENT_MAGIC
     this.#uncovered = this.#isLegacy ? MAGIC : ATTRIBUTES
     this.stored = storedCrc(cursor)
@@ -35,11 +35,11 @@ export class BatchCrc {
 
   /** Takes the next bytes of the batch; the first come with its header. */
   update(piece: Uint8Array): void {
-    const covered = piece.subarray(this.#uncovered)
+    const start = this.#uncovered
     this.#uncovered = 0
     this.#crc = this.#isLegacy
-      ? engineOf(this.#core).crc32(covered, 0, covered.length, this.#crc)
-      : this.#core.crc32c(covered, this.#crc)
+      ? this.#engine.crc32(piece, start, piece.length, this.#crc)
+      : this.#engine.crc32c(piece, start, piece.length, this.#crc)
   }
 
   /** The CRC of what came so far. */
@@ -60,7 +60,7 @@ export class PassingBatch {
     // windows are used again, so what is asked of the header at the end is kept
     this.cursor = cursorAtHeader(header.slice(0, HEADER_SIZE), size)
     this.position = position
-    this.#crc = new BatchCrc(core, this.cursor)
+    this.#crc = new BatchCrc(engineOf(core), this.cursor)
   }
 
   update(piece: Uint8Array): void {

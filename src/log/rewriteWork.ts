@@ -91,7 +91,7 @@ export class RewriteWork implements BatchWork {
       writeBatch(cursor, 'patch', direction, engineOf(this.#core))
     }
     const isRead = crc === 'verify' || (crc === 'recompute' && isChanged)
-    const running = isRead ? new BatchCrc(this.#core, cursor) : null
+    const running = isRead ? new BatchCrc(engineOf(this.#core), cursor) : null
     const stored = { producerIdBefore, storedBefore, storedAfter: storedCrc(cursor) }
     this.#passing = { position, baseOffset, ...stored, crc: running, isChanged, unmappable }
   }

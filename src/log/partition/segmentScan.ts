@@ -1,13 +1,10 @@
 import { checkCrc } from '../../core/batchChecks.ts'
 import type { CrcEngine } from '../../core/crcEngine.ts'
 import {
-  ATTRIBUTES,
   BATCH_LENGTH,
-  CRC,
   CURRENT_MAGIC,
   HEADER_SIZE,
   HEADER_SIZE_UP_TO_MAGIC,
-  LEGACY_CRC,
   LOG_OVERHEAD,
   MAGIC,
   MIN_BATCH_LENGTH,
@@ -15,6 +12,7 @@ import {
 } from '../../core/layout.ts'
 import { RecordSetCursor } from '../../core/recordSetCursor.ts'
 import { RecordBatch } from '../../formats/recordBatch.ts'
+import { BatchCrc } from '../largeBatch.ts'
 import type { StoredFile } from './storage.ts'
 
 const WINDOW = 256 * 1024
@@ -57,7 +55,7 @@ export function* scanBatches(
       if (at + size > window.length) {
         // one that would fit is read again, from its start
         if (at > 0 && size <= room.length) break
-        if (engine !== null && !isIntact(file, position + at, size, magic, engine)) return 'crc'
+        if (engine !== null && !isIntact(file, position + at, cursor, engine)) return 'crc'
         const header = window.slice(at, at + HEADER_SIZE)
         yield { batch: new RecordBatch(header, position + at, magic), position: position + at, size }
         cursor.advance()
@@ -95,26 +93,16 @@ function frameAt(cursor: RecordSetCursor, remaining: number): true | ScanFault |
   return true
 }
 
-/** Checks the CRC of a batch that is not in memory as a whole. */
-function isIntact(
-  file: StoredFile,
-  position: number,
-  size: number,
-  magic: number,
-  engine: CrcEngine,
-): boolean {
-  const isLegacy = magic !== CURRENT_MAGIC
+/** Checks the CRC of the batch at the cursor, which is not in memory as a whole; it stands at `position` of the file. */
+function isIntact(file: StoredFile, position: number, cursor: RecordSetCursor, engine: CrcEngine): boolean {
+  const { size } = cursor
+  const crc = new BatchCrc(engine, cursor)
   const piece = new Uint8Array(Math.min(size, WINDOW))
-  let crc = 0
-  let stored = 0
-  let covered = isLegacy ? MAGIC : ATTRIBUTES
   for (let done = 0; done < size; ) {
     const length = file.readInto(piece.subarray(0, size - done), position + done)
     if (length === 0) return false
-    if (done === 0) stored = new DataView(piece.buffer).getUint32(isLegacy ? LEGACY_CRC : CRC)
-    crc = isLegacy ? engine.crc32(piece, covered, length, crc) : engine.crc32c(piece, covered, length, crc)
-    covered = 0
+    crc.update(piece.subarray(0, length))
     done += length
   }
-  return crc === stored
+  return crc.stored === crc.computed
 }

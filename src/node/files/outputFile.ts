@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { LogFileError } from '../../errors.ts'
+import { setFileTimes } from './fileTimes.ts'
 import { onFile } from './ioErrors.ts'
 import { SyncedFile } from './syncedFile.ts'
 
@@ -12,14 +13,13 @@ export class OutputFile extends SyncedFile {
   }
 
   /**
-   * Gives the file its model's mode and times (a broker without timestamps goes by a segment's age), and its owner where
-   * asked, makes it last, and closes it.
+   * Gives the file its model's mode and times, and its owner where asked, makes it last, and closes it.
    */
   async finish(model: Stats, owner: 'mine' | 'kept'): Promise<void> {
     await onFile('finish it', this.path, async () => {
       if (owner === 'kept') await this.#keepOwner(model)
       await this.handle.chmod(model.mode & 0o7777)
-      await this.handle.utimes(model.atimeMs / 1000, model.mtimeMs / 1000)
+      await setFileTimes(this.handle, model)
       await this.sync()
       await this.#requireSize(model.size)
       await this.handle.close()

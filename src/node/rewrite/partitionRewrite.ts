@@ -1,6 +1,7 @@
 import { chmod, constants, copyFile, mkdir, open, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { MIRROR_STATE_FILE } from '../../mirroring/mirrorStateFile.ts'
+import { setFileTimes } from '../files/fileTimes.ts'
 import { onFile } from '../files/ioErrors.ts'
 import { syncDirectory, viaTemporary } from '../files/temporaryFiles.ts'
 import type { Job } from '../jobs/job.ts'
@@ -77,7 +78,7 @@ function skip(file: LogFile, job: Job) {
 /** Copies a file that holds no producer ids, with its mode and times. */
 export async function copyAsItIs(file: LogFile, target: string, job: Job): Promise<void> {
   const progress = job.begin(file.path, file.size)
-  const { mode, atime, mtime } = await onFile('copy it', file.path, async () => {
+  const { mode, ...times } = await onFile('copy it', file.path, async () => {
     await copyFile(file.path, target, constants.COPYFILE_EXCL)
     return stat(file.path)
   })
@@ -87,7 +88,7 @@ export async function copyAsItIs(file: LogFile, target: string, job: Job): Promi
     const handle = await open(target, 'r+')
     try {
       await handle.chmod(mode & 0o7777)
-      await handle.utimes(atime, mtime)
+      await setFileTimes(handle, times)
       await handle.sync()
     } finally {
       await handle.close()
