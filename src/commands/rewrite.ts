@@ -20,11 +20,12 @@ partition with damage in it is not written and the others are; with --crc patch,
 is no hindrance, and stays visible. Nothing appears under its final name before it is complete.
 
 In place, only headers change in segments. What is to change is written to a journal first, beside each segment and named
-after it (.mirrorpid-journal); no broker takes that for data. A run that is killed leaves it behind, and the next one on
-the same path finishes the work and removes it; until then every other command says so. A segment that has other names
-(hard links) is replaced by a copy instead, and those keep the old bytes. Modification times stay as they were. The directory
-is locked meanwhile (.mirrorpid-lock) against other runs of mirrorpid, not against brokers. Where a broker has added to a
-half rewritten segment, the journal is finished and what was added is rewritten too.
+after it (.mirrorpid-journal); no broker takes that for data. A run that is killed leaves it behind, and the next one on the
+same path finishes the work and removes it; until then every other command says so. With --resume, a run over single segment
+files is finished in those alone, and one over a partition in all of it, each in its own mode. A segment that has other
+names (hard links) is replaced by a copy instead, and those keep the old bytes. Modification times stay as they were. The
+directory is locked meanwhile (.mirrorpid-lock) against other runs of mirrorpid, not against brokers. Where a broker has
+added to a half rewritten segment, the journal is finished and what was added is rewritten too.
 
 CRC modes:
   patch      (default) computes the new CRC from the old one and the changed id; a batch that was damaged before still
@@ -57,7 +58,7 @@ export function addRewriteCommand(program: Command): void {
     .addOption(
       new Option(
         '--resume',
-        'with --in-place: only finish partitions in which a run was killed, as that run would have',
+        'with --in-place: only finish what runs that were killed had begun, as those would have',
       ).conflicts(['out', 'unmap', 'crc']),
     )
     .addOption(

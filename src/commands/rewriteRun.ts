@@ -1,3 +1,4 @@
+import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Direction } from '../core/core.ts'
 import type { BatchSums } from '../log/counts.ts'
@@ -23,6 +24,8 @@ const STOCK_KAFKA =
   'no state for it, do not hold the last stable offset back for its transactions, and hand its aborted records to ' +
   'read_committed consumers. Restore the ids (--unmap) before such brokers or consumers use this log.'
 
+const NOTHING_TO_RESUME = 'nothing to resume: no rewrite in place was interrupted here'
+
 export async function runRewrite(paths: string[], flags: RewriteFlags, command: Command): Promise<void> {
   const { out, inPlace, resume, crc, json, quiet, jobs = 'auto' } = flags
   if (resume && !inPlace) command.error("error: option '--resume' goes with '--in-place'")
@@ -32,16 +35,19 @@ export async function runRewrite(paths: string[], flags: RewriteFlags, command: 
   if (out === '') command.error("error: option '--out <dir>' needs the name of a directory")
   const direction: Direction = flags.unmap ? 'unmap' : 'map'
   const target = out === undefined ? { inPlace: true } : { outDirectory: out }
-  // a resumed run goes on in the mode of the one that was killed
+  // what is resumed goes on in the mode of the run that was killed
   const mode = resume ? { resume } : { crc, direction }
   const result = await runJob(
     flags,
     (hooks) => rewritePaths(paths, { ...target, ...mode, jobs, ...hooks }),
     failedRewrite,
   )
+  const directions = resume ? finishedDirections(result) : givenDirection(direction)
   if (json) writeJson(result)
-  else if (!quiet) printResult(result, resume ? null : direction, out)
-  warn(result, direction, quiet ?? false)
+  else if (!quiet && resume && isNothingFound(result)) writeLine(NOTHING_TO_RESUME)
+  else if (!quiet) printResult(result, directions, out)
+  warn(result, quiet ?? false)
+  if (!quiet && directions.isAnyMapped && isAnyChanged(result)) writeError(STOCK_KAFKA)
   for (const error of result.errors) writeError(describeFailure(error))
   if (inPlace && result.errors.length > 0 && result.files.some((file) => file.rewritten > 0)) {
     writeError('note: what was rewritten stays; a second run does the rest, and changes nothing twice')
@@ -49,15 +55,37 @@ export async function runRewrite(paths: string[], flags: RewriteFlags, command: 
   process.exitCode = exitStatusOf(result.errors)
 }
 
-function printResult(result: RewriteResult, direction: Direction | null, out: string | undefined): void {
-  for (const path of result.resumed) writeLine(`${path}: finished what an interrupted rewrite had begun`)
-  if (direction === null && result.resumed.length === 0 && result.errors.length === 0) {
-    writeLine('nothing to resume: no rewrite in place was interrupted here')
-    return
+/** In which direction files were rewritten; null where it was one for some and the other for others, or none. */
+interface Directions {
+  ofFile(path: string): Direction | null
+  ofAll: Direction | null
+  isAnyMapped: boolean
+}
+
+function givenDirection(direction: Direction): Directions {
+  return { ofFile: () => direction, ofAll: direction, isAnyMapped: direction === 'map' }
+}
+
+/** Those of the interrupted runs, each of which was over a segment alone or over the directory that a file is in. */
+function finishedDirections({ finishedRuns }: RewriteResult): Directions {
+  const byPath = new Map(finishedRuns.map(({ path, direction }) => [resolve(path), direction]))
+  const all = new Set(byPath.values())
+  const [first = null] = all
+  return {
+    ofFile: (path) => byPath.get(resolve(path)) ?? byPath.get(dirname(resolve(path))) ?? null,
+    ofAll: all.size === 1 ? first : null,
+    isAnyMapped: all.has('map'),
   }
-  for (const file of result.files) writeLine(`${file.path}: ${describeCounts(file, direction)}`)
+}
+
+function printResult(result: RewriteResult, directions: Directions, out: string | undefined): void {
+  for (const path of result.resumed) writeLine(`${path}: finished what an interrupted rewrite had begun`)
+  for (const file of result.files)
+    writeLine(`${file.path}: ${describeCounts(file, directions.ofFile(file.path))}`)
   for (const { path, entries, rewritten } of result.companions) {
-    writeLine(`${path}: ${count(entries, 'entry', 'entries')}, ${rewritten} ${pastOf(direction)}`)
+    writeLine(
+      `${path}: ${count(entries, 'entry', 'entries')}, ${rewritten} ${pastOf(directions.ofFile(path))}`,
+    )
   }
   const { files, bytes, seconds } = result.totals
   const parts = [`${count(files, 'segment', 'segments')} (${formatBytes(bytes)}) in ${seconds.toFixed(1)} s`]
@@ -66,7 +94,7 @@ function printResult(result: RewriteResult, direction: Direction | null, out: st
   }
   if (result.copied > 0) parts.push(`${count(result.copied, 'other file', 'other files')} copied`)
   const where = out === undefined ? 'in place' : `to ${out}`
-  writeLine(`total: ${parts.join(', ')}, ${where}: ${describeCounts(result.totals, direction)}`)
+  writeLine(`total: ${parts.join(', ')}, ${where}: ${describeCounts(result.totals, directions.ofAll)}`)
 }
 
 function describeCounts(counts: BatchSums, direction: Direction | null): string {
@@ -79,7 +107,6 @@ function describeCounts(counts: BatchSums, direction: Direction | null): string 
   return `${count(batches, 'batch', 'batches')}: ${parts.join(', ')}${among}`
 }
 
-/** Null for a run that went on in the direction of another. */
 function pastOf(direction: Direction | null): string {
   if (direction === null) return 'rewritten'
   return direction === 'map' ? 'mapped' : 'restored'
@@ -90,7 +117,15 @@ function alreadyOf(direction: Direction | null): string {
   return direction === 'map' ? 'mapped' : 'native'
 }
 
-function warn(result: RewriteResult, direction: Direction, isQuiet: boolean): void {
+function isNothingFound({ resumed, errors }: RewriteResult): boolean {
+  return resumed.length === 0 && errors.length === 0
+}
+
+function isAnyChanged({ totals, companions, resumed }: RewriteResult): boolean {
+  return totals.rewritten > 0 || resumed.length > 0 || companions.some(({ rewritten }) => rewritten > 0)
+}
+
+function warn(result: RewriteResult, isQuiet: boolean): void {
   for (const { path, bytes } of result.grown) {
     writeWarning(
       `${path}: ${bytes} bytes were added since the interrupted rewrite: a broker was at work on a half rewritten segment. ` +
@@ -104,6 +139,4 @@ function warn(result: RewriteResult, direction: Direction, isQuiet: boolean): vo
     }
   }
   warnOfLeftOut(result)
-  const isChanged = result.totals.rewritten > 0 || result.companions.some((file) => file.rewritten > 0)
-  if (direction === 'map' && isChanged && !isQuiet) writeError(STOCK_KAFKA)
 }

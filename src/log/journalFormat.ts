@@ -6,20 +6,24 @@ import { CHANGE_SIZE } from './headerChanges.ts'
  *
  *     header   64 bytes: magic "MPIDJRNL", version u16, direction u8, crc mode u8, 4 zeros,
  *              the segment's size u64, its access and modification times as f64 (ms), number of changes u64,
- *              12 zeros, CRC-32C of the 60 bytes before u32
+ *              scope u8, 11 zeros, CRC-32C of the 60 bytes before u32
  *     blocks   number of changes u32, CRC-32C of the changes u32, the changes (24 bytes each, headerChanges.ts)
  *
- * The header is written last. Changes go up by position. The blocks fill the file to its end.
+ * A scope of 0 is a whole partition. The header is written last. Changes go up by position. The blocks fill the file to its end.
  */
 export interface JournalHeader {
   crc: CrcMode
   direction: Direction
+  scope: JournalScope
   segmentSize: number
   /** Milliseconds since 1970, which the rewritten segment keeps. */
   atimeMs: number
   mtimeMs: number
   changes: number
 }
+
+/** What the run was to rewrite: the whole partition, or this segment alone. */
+export type JournalScope = 'partition' | 'segment'
 
 export const JOURNAL_HEADER_SIZE = 64
 export const BLOCK_HEADER_SIZE = 8
@@ -30,6 +34,7 @@ const MAGIC = 0x4d5049444a524e4cn // MPIDJRNL
 const VERSION = 1
 const DIRECTIONS: readonly Direction[] = ['map', 'unmap']
 const CRC_MODES: readonly CrcMode[] = ['patch', 'verify', 'recompute']
+const SCOPES: readonly JournalScope[] = ['partition', 'segment']
 const HEADER_CRC = 60
 
 export function encodeJournalHeader(header: JournalHeader, core: Core): Uint8Array {
@@ -43,6 +48,7 @@ export function encodeJournalHeader(header: JournalHeader, core: Core): Uint8Arr
   view.setFloat64(24, header.atimeMs)
   view.setFloat64(32, header.mtimeMs)
   view.setBigUint64(40, BigInt(header.changes))
+  view.setUint8(48, SCOPES.indexOf(header.scope))
   view.setUint32(HEADER_CRC, core.crc32c(bytes.subarray(0, HEADER_CRC)))
   return bytes
 }
@@ -57,17 +63,20 @@ export function decodeJournalHeader(bytes: Uint8Array, core: Core): JournalHeade
   }
   const direction = DIRECTIONS[view.getUint8(10)]
   const crc = CRC_MODES[view.getUint8(11)]
+  const scope = SCOPES[view.getUint8(48)]
   const [segmentSize, changes] = [Number(view.getBigUint64(16)), Number(view.getBigUint64(40))]
   const [atimeMs, mtimeMs] = [view.getFloat64(24), view.getFloat64(32)]
-  const isKnown = view.getUint16(8) === VERSION && direction !== undefined && crc !== undefined
   if (
-    !isKnown ||
+    view.getUint16(8) !== VERSION ||
+    direction === undefined ||
+    crc === undefined ||
+    scope === undefined ||
     ![segmentSize, changes].every(Number.isSafeInteger) ||
     !Number.isFinite(atimeMs + mtimeMs)
   ) {
     return 'it was made by another version'
   }
-  return { crc, direction, segmentSize, atimeMs, mtimeMs, changes }
+  return { crc, direction, scope, segmentSize, atimeMs, mtimeMs, changes }
 }
 
 /** The header of a block, to be written before its changes. */

@@ -102,6 +102,7 @@ describe('mirrorpid rewrite', () => {
       copied: 0,
       resumed: [],
       grown: [],
+      finishedRuns: [],
       totals: { files: 1, ...size, ...counts },
       errors: [],
       leftOut: [],

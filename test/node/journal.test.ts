@@ -51,17 +51,17 @@ async function interrupted(
 /** Writes a journal with right CRCs, whatever its changes. */
 function journalOf(
   changes: readonly [position: bigint, producerId: bigint, oldCrc: number, newCrc: number][],
-  header: { size?: number; count?: number; direction?: number; crcMode?: number; version?: number } = {},
+  header: { size?: number; count?: number; direction?: number; scope?: number; version?: number } = {},
 ): Buffer {
   const head = Buffer.alloc(64)
   head.write('MPIDJRNL')
   head.writeUInt16BE(header.version ?? 1, 8)
   head.writeUInt8(header.direction ?? 0, 10)
-  head.writeUInt8(header.crcMode ?? 0, 11)
   head.writeBigUInt64BE(BigInt(header.size ?? segment.length), 16)
   head.writeDoubleBE(1.7e12, 24)
   head.writeDoubleBE(1.7e12, 32)
   head.writeBigUInt64BE(BigInt(header.count ?? changes.length), 40)
+  head.writeUInt8(header.scope ?? 0, 48)
   head.writeUInt32BE(crc32c(head.subarray(0, 60)), 60)
   const body = Buffer.concat(
     changes.map(([position, producerId, oldCrc, newCrc]) => {
@@ -252,6 +252,7 @@ describe('a journal that cannot be trusted is refused, and nothing is touched', 
     ['more changes than it says', journalOf(right, { count: 2 })],
     ['another version', journalOf(right, { version: 2 })],
     ['an unknown direction', journalOf(right, { direction: 2 })],
+    ['an unknown scope', journalOf(right, { scope: 2 })],
     ['the other direction', journalOf(right, { direction: 1 })],
     ['another size of the segment', journalOf(right, { size: segment.length + 1 })],
     [

@@ -11,7 +11,7 @@ import { changedMeanwhile, requireNoLink } from '../files/sourceFile.ts'
 import { SyncedFile } from '../files/syncedFile.ts'
 import type { FileProgress, Job } from '../jobs/job.ts'
 import { invalidJournal } from './journalErrors.ts'
-import { JournalReader } from './journalReader.ts'
+import { type JournalBlock, JournalReader } from './journalReader.ts'
 
 /**
  * Headers nearer to each other than this are written in one go with what lies between, unchanged: a write of its own
@@ -79,18 +79,25 @@ class PatchedFile extends SyncedFile {
   ): Promise<PatchedFile> {
     const handle = await onFile('write it', path, () => open(path, 'r+'))
     const file = new PatchedFile(path, handle, header, journal, room)
-    const { size, atimeMs, mtimeMs } = await onFile('read it', path, () => handle.stat())
-    // what a broker has added since is younger than the journal
-    if (size > header.segmentSize) file.#times = { atimeMs, mtimeMs }
-    if (size >= header.segmentSize) return file
-    await file.abandon()
-    throw invalidJournal(journal, `its segment had ${header.segmentSize} bytes and has ${size}`)
+    try {
+      const { size, atimeMs, mtimeMs } = await onFile('read it', path, () => handle.stat())
+      if (size < header.segmentSize) {
+        throw invalidJournal(journal, `its segment had ${header.segmentSize} bytes and has ${size}`)
+      }
+      // what a broker has added since is younger than the journal
+      if (size > header.segmentSize) file.#times = { atimeMs, mtimeMs }
+      return file
+    } catch (error) {
+      await file.abandon()
+      throw error
+    }
   }
 
-  async patchAll(block: DataView, progress: FileProgress): Promise<void> {
+  async patchAll(block: JournalBlock, progress: FileProgress): Promise<void> {
     for (let at = 0; at < block.byteLength; ) {
-      const next = this.#spanEnd(block, at)
-      this.#patchSpan(block, at, next)
+      const { view } = block
+      const next = this.#spanEnd(view, at)
+      this.#patchSpan(view, at, next)
       at = next
       if (progress.reach(this.#reached)) await setImmediate()
     }

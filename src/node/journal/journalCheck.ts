@@ -23,20 +23,23 @@ import { JournalReader } from './journalReader.ts'
 
 const ROOM = 64 * 1024
 
+export interface CheckedJournal {
+  header: JournalHeader
+  grownBy: number
+  isDone: boolean
+}
+
 /**
  * Checks a journal that an interrupted run left, against its segment: each change must be that of a batch which stands
  * there with its old bytes, its new ones or a cut through both, and make a right CRC of a right one. Other files have the
  * same size or the same name; none passes this.
  * A segment may have grown since, by a broker that was started on it: what is behind is not the journal's.
  *
- * @returns how the interrupted run went about it, and by how many bytes the segment has grown
+ * @returns how the interrupted run went about it, by how many bytes the segment has grown, and whether all that the journal
+ *   says is done
  * @throws LogFileError INVALID_JOURNAL, IO_ERROR
  */
-export async function checkJournal(
-  segment: string,
-  journal: string,
-  job: Job,
-): Promise<{ header: JournalHeader; grownBy: number }> {
+export async function checkJournal(segment: string, journal: string, job: Job): Promise<CheckedJournal> {
   await requireNoLink(segment)
   return withSource(segment, (source) =>
     JournalReader.use(journal, job.core, async (reader) => {
@@ -46,17 +49,20 @@ export async function checkJournal(
       }
       const batches = new Batches(source, header.segmentSize)
       const change = new HeaderChange()
+      let isDone = true
       for (const block of reader.blocks()) {
         await setImmediate()
         job.signal?.throwIfAborted()
-        for (let at = 0; at < block.byteLength; at += CHANGE_SIZE) {
-          change.read(block, at)
+        const { view } = block
+        for (let at = 0; at < view.byteLength; at += CHANGE_SIZE) {
+          change.read(view, at)
           if (!isOfBatch(change, batches, header, job)) {
             throw invalidJournal(journal, `it is not of this segment: see byte ${change.position}`)
           }
+          if (isDone) isDone = change.stateOf(batches.header, 0) === 'new'
         }
       }
-      return { header, grownBy: source.size - header.segmentSize }
+      return { header, grownBy: source.size - header.segmentSize, isDone }
     }),
   )
 }

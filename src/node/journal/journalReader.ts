@@ -12,6 +12,31 @@ import {
 import { atFile, onFile } from '../files/ioErrors.ts'
 import { invalidJournal } from './journalErrors.ts'
 
+/** Some of a journal's changes. */
+export class JournalBlock {
+  /** Bytes. */
+  readonly byteLength: number
+  readonly #region: RecordBuffer
+  #view: DataView
+
+  constructor(region: RecordBuffer, byteLength: number) {
+    this.byteLength = byteLength
+    this.#region = region
+    this.#view = this.#viewNow()
+  }
+
+  /** To be taken anew after each await: another part of the job may allocate meanwhile, and the core's memory move. */
+  get view(): DataView {
+    if (this.#view.buffer !== this.#region.bytes.buffer) this.#view = this.#viewNow()
+    return this.#view
+  }
+
+  #viewNow(): DataView {
+    const { buffer, byteOffset } = this.#region.bytes
+    return new DataView(buffer, byteOffset, this.byteLength)
+  }
+}
+
 /** A journal that is read block by block; each read checks what it reads. */
 export class JournalReader {
   readonly path: string
@@ -47,10 +72,10 @@ export class JournalReader {
   }
 
   /**
-   * The changes, block by block; each block is a view until the next is asked for.
+   * The changes, block by block; each block holds until the next is asked for.
    * @throws LogFileError INVALID_JOURNAL where a block is torn or damaged, and at the end where one is missing
    */
-  *blocks(): Generator<DataView> {
+  *blocks(): Generator<JournalBlock> {
     // in the core's memory, which is used again, while the heap would fill up from segment to segment
     const region = this.#core.allocate(MAX_BLOCK_CHANGES * CHANGE_SIZE)
     try {
@@ -60,7 +85,7 @@ export class JournalReader {
     }
   }
 
-  *#blocksIn(region: RecordBuffer): Generator<DataView> {
+  *#blocksIn(region: RecordBuffer): Generator<JournalBlock> {
     const head = new DataView(new ArrayBuffer(BLOCK_HEADER_SIZE))
     let changes = 0
     for (let at = JOURNAL_HEADER_SIZE; at < this.#size; ) {
@@ -70,9 +95,9 @@ export class JournalReader {
       const block = region.bytes.subarray(0, count * CHANGE_SIZE)
       if (!this.#read(block, at + BLOCK_HEADER_SIZE)) throw this.#torn(at)
       if (this.#core.crc32c(block) !== head.getUint32(4)) throw this.#torn(at)
-      yield new DataView(block.buffer, block.byteOffset, block.length)
+      yield new JournalBlock(region, block.length)
       changes += count
-      at += BLOCK_HEADER_SIZE + block.length
+      at += BLOCK_HEADER_SIZE + count * CHANGE_SIZE
     }
     if (changes === this.header.changes) return
     throw invalidJournal(this.path, `it holds ${changes} changes instead of ${this.header.changes}`)

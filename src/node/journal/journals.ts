@@ -3,11 +3,12 @@ import { dirname } from 'node:path'
 import { onFile } from '../files/ioErrors.ts'
 import { journalPathOf, syncDirectory } from '../files/temporaryFiles.ts'
 import type { Job } from '../jobs/job.ts'
-import type { RewriteMode } from '../jobs/segmentTasks.ts'
 import type { LogJournal } from '../paths/logPaths.ts'
 import { applyJournal } from './journalApply.ts'
 import { checkJournal } from './journalCheck.ts'
 import { invalidJournal } from './journalErrors.ts'
+import type { JournalMode } from './journalWriter.ts'
+import { isOfSuchRun, type LeftJournal, type LeftRuns, runsOf } from './leftRuns.ts'
 
 /**
  * - `ready`: nothing was done by it yet
@@ -19,43 +20,71 @@ type State = 'ready' | 'begun' | 'done'
 /** The journals of one partition, from the moment they count until they are removed. */
 export class Journals {
   readonly #states = new Map<string, State>()
+  /** To be removed when the journals of this run count. */
+  #superseded: readonly LeftJournal[] = []
 
   /**
-   * Finishes what an interrupted run left. All its journals are checked before anything is done by one of them.
+   * Does what the journals say that interrupted runs left, each in the mode of its run. All are checked before anything is
+   * done by one of them.
    * @param finished is told of each segment
-   * @returns how that run went about it; null where there is nothing to finish
+   * @returns the runs that left them
    * @throws LogFileError INVALID_JOURNAL, IO_ERROR
    */
   async finishLeft(
     left: readonly LogJournal[],
     job: Job,
     finished: (journal: { segment: string; grownBy: number }) => void,
-  ): Promise<RewriteMode | null> {
-    let mode: RewriteMode | null = null
-    const checked: { path: string; segment: string; grownBy: number }[] = []
+  ): Promise<LeftRuns> {
+    const checked: LeftJournal[] = []
     for (const { path, segment } of left) {
       if (segment === null) throw invalidJournal(path, 'its segment is gone')
-      const { header, grownBy } = await checkJournal(segment, path, job)
-      const { crc, direction } = header
-      mode ??= { crc, direction }
-      checked.push({ path, segment, grownBy })
+      checked.push({ path, segment, ...(await checkJournal(segment, path, job)) })
     }
-    for (const { path, segment, grownBy } of checked) {
-      job.signal?.throwIfAborted()
-      await this.use(segment, () => applyJournal(segment, path, job))
-      finished({ segment, grownBy })
+    const runs = runsOf(checked)
+    const apply = async (journals: readonly LeftJournal[]) => {
+      for (const { path, segment, grownBy } of journals) {
+        job.signal?.throwIfAborted()
+        await this.use(segment, () => applyJournal(segment, path, job))
+        finished({ segment, grownBy })
+      }
     }
-    return mode
+    await apply(runs.earlier)
+    // once those of the later run are done too, nothing would tell which run that was
+    await this.#remove(runs.earlier.map(({ segment }) => segment))
+    await apply(checked.filter((journal) => !runs.earlier.includes(journal)))
+    return runs
   }
 
-  /** Lets journals count that were written under temporary names: from here on, a killed run is finished by the next. */
-  async publish(written: readonly { segment: string; temporary: string }[]): Promise<void> {
+  /**
+   * Goes on in another way than the runs whose journals were finished. Where those ran over the partition, their journals
+   * tell that it is not all done, until those of this run do. One of a run over a segment alone is removed at once before
+   * one over the partition: beside the journals of that, it would tell of a run that came later.
+   */
+  async supersede({ whole, alone }: LeftRuns, mode: Required<JournalMode>): Promise<void> {
+    this.#superseded = [...whole, ...alone].filter((journal) => !isOfSuchRun(journal, mode))
+    if (mode.scope === 'partition') await this.#remove(alone.map(({ segment }) => segment))
+  }
+
+  /**
+   * Lets journals count that were written under temporary names: from here on, a killed run is finished by the next.
+   * @param mode that of the run which wrote them
+   */
+  async publish(
+    written: readonly { segment: string; temporary: string }[],
+    mode: JournalMode,
+  ): Promise<void> {
     for (const { segment, temporary } of written) {
       const path = journalPathOf(segment)
       await onFile('rename it', temporary, () => rename(temporary, path))
       this.#states.set(segment, 'ready')
     }
     if (written[0] !== undefined) await syncDirectory(dirname(written[0].segment))
+    // where this run has none, those of the same direction tell as much; the others would undo what it does
+    const doomed = this.#superseded.filter(
+      ({ segment, header }) =>
+        this.#states.get(segment) === 'done' && (written.length > 0 || header.direction !== mode.direction),
+    )
+    await this.#remove(doomed.map(({ segment }) => segment))
   }
 
   /** Does what the journal of a segment says. */
@@ -68,10 +97,13 @@ export class Journals {
 
   /** Removes them, but for those of segments that are neither old nor new. */
   async remove(): Promise<void> {
-    const paths = [...this.#states]
-      .filter(([, state]) => state !== 'begun')
-      .map(([segment]) => journalPathOf(segment))
+    await this.#remove([...this.#states].flatMap(([segment, state]) => (state === 'begun' ? [] : segment)))
+  }
+
+  async #remove(segments: readonly string[]): Promise<void> {
+    const paths = segments.map(journalPathOf)
     for (const path of paths) await onFile('remove it', path, () => rm(path, { force: true }))
     if (paths[0] !== undefined) await syncDirectory(dirname(paths[0]))
+    for (const segment of segments) this.#states.delete(segment)
   }
 }

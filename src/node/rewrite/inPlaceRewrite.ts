@@ -5,6 +5,8 @@ import { removeLeftovers, temporaryName, viaTemporary } from '../files/temporary
 import type { Job } from '../jobs/job.ts'
 import type { RewriteMode, SegmentCheck, SegmentRewrite } from '../jobs/segmentTasks.ts'
 import { Journals } from '../journal/journals.ts'
+import type { JournalMode } from '../journal/journalWriter.ts'
+import { type LeftRuns, modeOf } from '../journal/leftRuns.ts'
 import type { DirectoryLocks } from '../locks/directoryLock.ts'
 import { type LogFile, type LogUnit, readUnitAgain } from '../paths/logPaths.ts'
 import { type CompanionRewrite, checkCompanion, replaceCompanion } from '../segments/companionFile.ts'
@@ -34,7 +36,8 @@ interface CheckedCompanion {
  *
  * The directory is locked meanwhile, so that no other run of this package changes it.
  *
- * @param mode null to finish what an interrupted run left, in its mode, and to do nothing where there is nothing left
+ * @param mode null to finish what interrupted runs left, each in its mode and over what it was to rewrite, and to do nothing
+ *   where there is nothing left
  * @param done takes the files as they are finished: what was rewritten stays so when a later file fails
  */
 export async function rewriteInPlace(
@@ -56,21 +59,44 @@ async function rewriteLocked(
 ): Promise<void> {
   const journals = new Journals()
   try {
-    const leftMode = await journals.finishLeft(unit.journals, job, ({ segment, grownBy }) => {
+    const left = await journals.finishLeft(unit.journals, job, ({ segment, grownBy }) => {
       done.resumed.push(segment)
       if (grownBy > 0) done.grown.push({ path: segment, bytes: grownBy })
     })
-    const usedMode = mode ?? leftMode
-    if (usedMode !== null) await rewriteFiles(unit, job, usedMode, journals, done)
+    const runs = runsToFinish(unit, left)
+    done.finishedRuns.push(...runs.map(({ path, mode: { crc, direction } }) => ({ path, crc, direction })))
+    if (mode === null) {
+      for (const { files, mode } of runs) await rewriteFiles(files, job, mode, journals, done)
+    } else {
+      const ownMode = { ...mode, scope: unit.directory === null ? 'segment' : 'partition' } as const
+      await journals.supersede(left, ownMode)
+      await rewriteFiles(unit.files, job, ownMode, journals, done)
+    }
   } finally {
     await journals.remove()
   }
 }
 
+/** What each interrupted run was to rewrite. A run over a segment alone came later than one over the partition. */
+function runsToFinish(
+  { directory, files }: LogUnit,
+  { mode, alone }: LeftRuns,
+): { path: string; files: LogFile[]; mode: JournalMode }[] {
+  const runs: ReturnType<typeof runsToFinish> = alone.map((journal) => ({
+    path: journal.segment,
+    files: files.filter(({ path }) => path === journal.segment),
+    mode: { ...modeOf(journal), scope: 'segment' },
+  }))
+  if (mode === null) return runs
+  const others = files.filter(({ path }) => !alone.some(({ segment }) => segment === path))
+  const path = directory ?? files[0]?.path ?? ''
+  return [{ path, files: others, mode: { ...mode, scope: 'partition' } }, ...runs]
+}
+
 async function rewriteFiles(
-  { files }: LogUnit,
+  files: readonly LogFile[],
   job: Job,
-  mode: RewriteMode,
+  mode: JournalMode,
   journals: Journals,
   done: RewrittenFiles,
 ): Promise<void> {
@@ -92,7 +118,7 @@ async function rewriteFiles(
 async function checkAndPublish(
   files: readonly LogFile[],
   job: Job,
-  mode: RewriteMode,
+  mode: JournalMode,
   journals: Journals,
 ): Promise<{ segments: CheckedSegment[]; companions: CheckedCompanion[] }> {
   const segments: CheckedSegment[] = []
@@ -117,7 +143,10 @@ async function checkAndPublish(
       if ('segment' in entry) segments.push(entry)
       else companions.push(entry)
     }
-    await journals.publish(segments.filter(({ isJournaled }) => isJournaled))
+    await journals.publish(
+      segments.filter(({ isJournaled }) => isJournaled),
+      mode,
+    )
     return { segments, companions }
   } catch (error) {
     for (const temporary of temporaries) await rm(temporary, { force: true }).catch(() => {})

@@ -22,10 +22,15 @@ export interface RewrittenFiles {
   resumed: string[]
   /** Those of them that a broker has added to since, with the bytes that were added. */
   grown: { path: string; bytes: number }[]
+  /**
+   * The interrupted runs that were finished, with their modes: each over a partition, by its directory (by the segment
+   * where only that was given), or over a segment alone.
+   */
+  finishedRuns: ({ path: string } & RewriteMode)[]
 }
 
 export function noFiles(): RewrittenFiles {
-  return { files: [], companions: [], copied: 0, resumed: [], grown: [] }
+  return { files: [], companions: [], copied: 0, resumed: [], grown: [], finishedRuns: [] }
 }
 
 /**

@@ -22,8 +22,9 @@ export interface RewritePathsOptions extends RewriteOptions, JobsOptions {
   outDirectory?: string
   inPlace?: boolean
   /**
-   * With `inPlace`: only finish what interrupted runs left, each partition in the mode of that run, and leave the
-   * partitions alone that have nothing to be finished. Without this such a partition is finished first, too.
+   * With `inPlace`: only finish what interrupted runs left, each in its mode and as far as it was to go: over a partition,
+   * or over one segment and nothing else. What has nothing to be finished is left alone. Without this, the journals of such
+   * runs are finished first, and all the rest is rewritten in the mode of this one.
    */
   resume?: boolean
 }
@@ -180,6 +181,7 @@ async function rewriteParts(
     all.copied += done.copied
     all.resumed.push(...done.resumed)
     all.grown.push(...done.grown)
+    all.finishedRuns.push(...done.finishedRuns)
   }
   return { done: all, errors: outcomes.flatMap(({ error }) => error ?? []) }
 }
