@@ -52,6 +52,12 @@ export async function runRewrite(paths: string[], flags: RewriteFlags, command: 
   if (inPlace && result.errors.length > 0 && result.files.some((file) => file.rewritten > 0)) {
     writeError('note: what was rewritten stays; a second run does the rest, and changes nothing twice')
   }
+  for (const path of result.unfinished) {
+    writeError(
+      `note: ${path}: its rewrite is not finished, and its journal stays; run it again, or with --resume, before anything ` +
+        'else uses this partition',
+    )
+  }
   process.exitCode = exitStatusOf(result.errors)
 }
 

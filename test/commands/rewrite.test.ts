@@ -103,6 +103,7 @@ describe('mirrorpid rewrite', () => {
       resumed: [],
       grown: [],
       finishedRuns: [],
+      unfinished: [],
       totals: { files: 1, ...size, ...counts },
       errors: [],
       leftOut: [],

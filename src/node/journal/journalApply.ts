@@ -6,6 +6,7 @@ import { CRC, HEADER_SIZE, PRODUCER_EPOCH } from '../../core/layout.ts'
 import { CHANGE_SIZE } from '../../log/headerChanges.ts'
 import { HeaderChange } from '../../log/headerPatch.ts'
 import type { JournalHeader } from '../../log/journalFormat.ts'
+import { setFileTimes } from '../files/fileTimes.ts'
 import { atFile, onFile } from '../files/ioErrors.ts'
 import { changedMeanwhile, requireNoLink } from '../files/sourceFile.ts'
 import { SyncedFile } from '../files/syncedFile.ts'
@@ -153,11 +154,11 @@ class PatchedFile extends SyncedFile {
     }
   }
 
-  /** The times are those from before: a broker without timestamps goes by a segment's age. */
+  /** The times are those from before. */
   async finish(): Promise<void> {
     const { atimeMs, mtimeMs } = this.#times
     await onFile('finish it', this.path, async () => {
-      await this.handle.utimes(atimeMs / 1000, mtimeMs / 1000)
+      await setFileTimes(this.handle, { atimeMs, mtimeMs })
       await this.sync()
       await this.handle.close()
     })

@@ -95,9 +95,16 @@ export class Journals {
     return result
   }
 
-  /** Removes them, but for those of segments that are neither old nor new. */
-  async remove(): Promise<void> {
-    await this.#remove([...this.#states].flatMap(([segment, state]) => (state === 'begun' ? [] : segment)))
+  /**
+   * Removes them where all is done, or nothing was begun. Otherwise they stay, all of them, as after a kill: what they are
+   * of is neither old nor new, and the next run finishes it.
+   * @returns the segments whose journals stay
+   */
+  async end(isDone: boolean): Promise<string[]> {
+    const segments = [...this.#states.keys()]
+    if (!isDone && [...this.#states.values()].some((state) => state !== 'ready')) return segments
+    await this.#remove(segments)
+    return []
   }
 
   async #remove(segments: readonly string[]): Promise<void> {

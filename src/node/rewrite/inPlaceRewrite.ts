@@ -32,7 +32,8 @@ interface CheckedCompanion {
  * First everything is checked, so that damage anywhere in the partition changes nothing in it, and what is about to
  * change in each segment is written to a journal beside it, which is on disk before the first header is. A run that is
  * killed before that has changed nothing; of one that is killed later, the next does what the journals say, and then the
- * rest, as the mapping changes nothing twice. The journals are removed when the whole partition is done.
+ * rest, as the mapping changes nothing twice. The journals are removed when the whole partition is done; a run that fails or
+ * is ended after it began to change something leaves them, too.
  *
  * The directory is locked meanwhile, so that no other run of this package changes it.
  *
@@ -58,6 +59,7 @@ async function rewriteLocked(
   done: RewrittenFiles,
 ): Promise<void> {
   const journals = new Journals()
+  let isDone = false
   try {
     const left = await journals.finishLeft(unit.journals, job, ({ segment, grownBy }) => {
       done.resumed.push(segment)
@@ -72,8 +74,9 @@ async function rewriteLocked(
       await journals.supersede(left, ownMode)
       await rewriteFiles(unit.files, job, ownMode, journals, done)
     }
+    isDone = true
   } finally {
-    await journals.remove()
+    done.unfinished.push(...(await journals.end(isDone)))
   }
 }
 

@@ -27,10 +27,12 @@ export interface RewrittenFiles {
    * where only that was given), or over a segment alone.
    */
   finishedRuns: ({ path: string } & RewriteMode)[]
+  /** Segments whose journals stay, as their rewrite in place failed after something was changed: the next run finishes it. */
+  unfinished: string[]
 }
 
 export function noFiles(): RewrittenFiles {
-  return { files: [], companions: [], copied: 0, resumed: [], grown: [], finishedRuns: [] }
+  return { files: [], companions: [], copied: 0, resumed: [], grown: [], finishedRuns: [], unfinished: [] }
 }
 
 /**

@@ -182,6 +182,7 @@ async function rewriteParts(
     all.resumed.push(...done.resumed)
     all.grown.push(...done.grown)
     all.finishedRuns.push(...done.finishedRuns)
+    all.unfinished.push(...done.unfinished)
   }
   return { done: all, errors: outcomes.flatMap(({ error }) => error ?? []) }
 }
