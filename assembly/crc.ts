@@ -9,7 +9,7 @@ const ROW: usize = 1024 // 256 entries of u32
 const POLYNOMIAL_CRC32C: u32 = 0x82f63b78
 const POLYNOMIAL_CRC32: u32 = 0xedb88320
 
-export const CRC32C_TABLE: usize = memory.data(16384, 16)
+const CRC32C_TABLE: usize = memory.data(16384, 16)
 const CRC32_TABLE: usize = memory.data(16384, 16)
 
 function buildTable(table: usize, polynomial: u32): void {

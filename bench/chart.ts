@@ -1,3 +1,4 @@
+import { HASH_WASM, INSIDE, NATIVE, ON_A_BUFFER, PLAIN, PLATFORMATIC } from './names.ts'
 import type { Figure } from './results.ts'
 
 /**
@@ -7,12 +8,12 @@ import type { Figure } from './results.ts'
 
 const CASES = ['1 KiB', '4 KiB', '16 KiB', '64 KiB', '1 MiB']
 const NAMES: [name: string, label: string, color: string][] = [
-  ['mirrorpid, in wasm memory', 'mirrorpid, in wasm memory', '#0b6e4f'],
-  ['mirrorpid, on a Buffer', 'mirrorpid, on a Buffer', '#6bbf9c'],
-  ['@node-rs/crc32 (native)', '@node-rs/crc32 (native)', '#c1666b'],
-  ['hash-wasm', 'hash-wasm', '#4281a4'],
-  ['@platformatic/wasm-utils', '@platformatic/wasm-utils', '#9cc4d9'],
-  ['plain JavaScript, a table', 'plain JavaScript', '#b8b08d'],
+  [INSIDE, INSIDE, '#0b6e4f'],
+  [ON_A_BUFFER, ON_A_BUFFER, '#6bbf9c'],
+  [NATIVE, NATIVE, '#c1666b'],
+  [HASH_WASM, HASH_WASM, '#4281a4'],
+  [PLATFORMATIC, PLATFORMATIC, '#9cc4d9'],
+  [PLAIN, 'plain JavaScript', '#b8b08d'],
 ]
 
 const LEFT = 40

@@ -4,6 +4,7 @@ import { createCRC32 } from 'hash-wasm'
 import { loadCoreSync } from 'mirrorpid'
 import { jsCore } from 'mirrorpid/js'
 import { type Contender, contest } from './contest.ts'
+import { HASH_WASM, INSIDE, JS, NATIVE, ON_A_BUFFER, PLAIN, PLATFORMATIC, SCAN } from './names.ts'
 import { tableCrc32c } from './peers.ts'
 import { random } from './records.ts'
 import { printSpeeds, printTable, type Results } from './results.ts'
@@ -14,9 +15,6 @@ import { xorScan } from './xorScan.ts'
 const SIZES = [61, 512, 1024, 4096, 16_384, 65_536, 1 << 20]
 const LARGE = 256 << 20
 const POLYNOMIAL = 0x82f63b78
-
-export const INSIDE = 'mirrorpid, in wasm memory'
-export const SCAN = 'v128 XOR scan (the limit)'
 
 /** By name: the CRC of a part of some bytes, at hand wherever it wants them. */
 type Crc = (start: number, byteLength: number) => number
@@ -92,13 +90,13 @@ async function contendersOver(bytes: Buffer) {
           start === 0 && length === inside.length ? inside : inside.subarray(start, start + length),
         ),
     ],
-    ['mirrorpid, on a Buffer', (start, length) => core.crc32c(part(start, length))],
-    ['mirrorpid/js', (start, length) => js.crc32c(part(start, length))],
-    ['plain JavaScript, a table', (start, length) => tableCrc32c(part(start, length))],
-    ['@node-rs/crc32 (native)', (start, length) => native(part(start, length))],
-    ['@platformatic/wasm-utils', (start, length) => platformatic(part(start, length))],
+    [ON_A_BUFFER, (start, length) => core.crc32c(part(start, length))],
+    [JS, (start, length) => js.crc32c(part(start, length))],
+    [PLAIN, (start, length) => tableCrc32c(part(start, length))],
+    [NATIVE, (start, length) => native(part(start, length))],
+    [PLATFORMATIC, (start, length) => platformatic(part(start, length))],
     [
-      'hash-wasm',
+      HASH_WASM,
       (start, length) => {
         hashWasm.init()
         hashWasm.update(part(start, length))

@@ -1,10 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { writeDataSegment } from './dataSegment.ts'
+import { main, seconds } from './commandLine.ts'
+import { printTable, type Results } from './results.ts'
+import { writeDataSegment } from './segments.ts'
 
 /** What does `mirrorpid dump` cost, against Kafka's own tool on the same file? Whole processes, output to nowhere. */
 
@@ -12,13 +13,15 @@ const MEBIBYTE = 1 << 20
 const SIZE = 256 * MEBIBYTE
 const ROUNDS = { headers: 7, data: 3 }
 const MODES = { headers: [], data: ['--print-data-log'] } as const
-const main = fileURLToPath(new URL('../../dist/commands/main.js', import.meta.url))
 const kafkaBuild = new URL('../../test/kafka/build.js', import.meta.url).href
 
 // What kafka-run-class.sh passes to a JVM by default; the script itself, which takes a while too, is left out.
 const JVM =
   '-server -Xmx256M -XX:+UseG1GC -XX:MaxGCPauseMillis=20 -XX:InitiatingHeapOccupancyPercent=35 ' +
   '-XX:+ExplicitGCInvokesConcurrent -Djava.awt.headless=true -Dorg.slf4j.simpleLogger.defaultLogLevel=off'
+
+const OURS = 'mirrorpid dump'
+const KAFKAS = "Kafka's DumpLogSegments"
 
 type Tool = (args: readonly string[]) => [command: string, args: string[]]
 
@@ -39,13 +42,6 @@ async function kafkaTool(): Promise<Tool | null> {
   }
 }
 
-function seconds([command, args]: [string, string[]]): number {
-  const start = process.hrtime.bigint()
-  const { status } = spawnSync(command, args, { stdio: 'ignore' })
-  if (status !== 0) throw new Error(`${command} ended with ${status}`)
-  return Number(process.hrtime.bigint() - start) / 1e9
-}
-
 async function digest([command, args]: [string, string[]]): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'] }).stdout) {
@@ -54,7 +50,7 @@ async function digest([command, args]: [string, string[]]): Promise<string> {
   return hash.digest('hex')
 }
 
-export async function benchDump(): Promise<void> {
+export async function benchDump(results: Results): Promise<void> {
   const kafka = await kafkaTool()
   const directory = mkdtempSync(join(tmpdir(), 'mirrorpid-bench-'))
   try {
@@ -63,11 +59,17 @@ export async function benchDump(): Promise<void> {
       writeDataSegment(path, 8 * MEBIBYTE, codec)
       if (kafka !== null) await requireSame(kafka, ['--print-data-log', '--files', path])
       writeDataSegment(path, codec === 'none' ? SIZE : SIZE / 2, codec)
-      console.log(`dump of a segment of ${codec === 'none' ? 256 : 128} MiB, compression ${codec}`)
-      console.table(measure(path, kafka))
+      measure(results, path, codec === 'none' ? '256 MiB' : '128 MiB of lz4', kafka)
     }
   } finally {
     rmSync(directory, { recursive: true, force: true })
+  }
+  const figures = results.of('dump')
+  printTable('Dump of a segment, whole processes', figures)
+  if (kafka === null) return
+  for (const { case: name } of figures.filter((figure) => figure.name === OURS)) {
+    const { median } = results.times('dump', name, OURS, [KAFKAS])!
+    console.log(`${name}: ${median.toFixed(1)} times as fast as Kafka's tool`)
   }
 }
 
@@ -76,30 +78,19 @@ async function requireSame(kafka: Tool, args: readonly string[]): Promise<void> 
     throw new Error('the two print different text')
 }
 
-function measure(path: string, kafka: Tool | null): Record<string, Record<string, string>> {
-  const rows: Record<string, Record<string, string>> = {}
+function measure(results: Results, path: string, codec: string, kafka: Tool | null): void {
   for (const [mode, options] of Object.entries(MODES)) {
-    const tools: [string, Tool][] = [['mirrorpid dump', ours]]
-    if (kafka !== null) tools.push(["Kafka's DumpLogSegments", kafka])
-    const times = new Map<string, number[]>(tools.map(([name]) => [name, []]))
+    const tools: [string, Tool][] = [[OURS, ours]]
+    if (kafka !== null) tools.push([KAFKAS, kafka])
+    const times = tools.map((): number[] => [])
     for (let round = 0; round <= ROUNDS[mode as keyof typeof ROUNDS]; round++) {
-      for (const [name, tool] of tools) {
-        const time = seconds(tool([...options, '--files', path]))
-        if (round > 0) times.get(name)!.push(time) // the first round warms the page cache
+      for (const [index, [, tool]] of tools.entries()) {
+        const time = seconds(...tool([...options, '--files', path]))
+        if (round > 0) times[index]!.push(time) // the first round warms the page cache
       }
     }
-    const base = median([...times.values()].at(-1)!)
-    for (const [name, values] of times) {
-      rows[`${name} ${options.join(' ')}`] = {
-        'median s': median(values).toFixed(2),
-        spread: `${Math.min(...values).toFixed(2)} - ${Math.max(...values).toFixed(2)}`,
-        "times Kafka's speed": (base / median(values)).toFixed(1),
-      }
+    for (const [index, [name]] of tools.entries()) {
+      results.add({ section: 'dump', case: `${mode}, ${codec}`, name, unit: 's' }, times[index]!)
     }
   }
-  return rows
-}
-
-function median(values: number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!
 }

@@ -15,7 +15,7 @@ import { benchRecovery } from './recovery.ts'
 import { Results } from './results.ts'
 import { benchRewrite } from './rewrite.ts'
 import { benchStartup } from './startup.ts'
-import { printTargets, targets } from './targets.ts'
+import { printTargets, type Target, targets } from './targets.ts'
 import { benchVerify } from './verify.ts'
 
 // `npm run bench` measures all; `npm run bench -- --only crc,rewrite` some; with --chart it draws bench/chart.svg anew.
@@ -56,20 +56,23 @@ console.log(
 const results = new Results()
 for (const name of names) await SECTIONS[name]!(results)
 
+const date = new Date().toISOString()
+function save(reached: readonly Target[] | null): void {
+  const json = {
+    date,
+    machine: about,
+    load: [loadBefore, load()],
+    targets: reached,
+    figures: results.figures,
+  }
+  writeFileSync(file('../bench-results.json'), `${JSON.stringify(json, null, 1)}\n`)
+}
+save(null) // what follows throws where a name is not found, and is not to take the figures with it
 const reached = targets(results)
 printLosses(results)
 printTargets(reached)
-const loadAfter = load()
-console.log(`load at the end ${loadAfter}`)
-const date = new Date().toISOString()
-const json = {
-  date,
-  machine: about,
-  load: [loadBefore, loadAfter],
-  targets: reached,
-  figures: results.figures,
-}
-writeFileSync(file('../bench-results.json'), `${JSON.stringify(json, null, 1)}\n`)
+console.log(`load at the end ${load()}`)
+save(reached)
 console.log('all of it in build/bench-results.json')
 if (values.chart) {
   const note = `${about.cpu}, Node ${about.node}, ${date.slice(0, 10)}; median of ${ROUNDS} rounds; load ${loadBefore}`

@@ -1,4 +1,4 @@
-import { INSIDE } from './crc.ts'
+import * as names from './names.ts'
 import type { Results } from './results.ts'
 
 /** Where is another faster than we are? What we are compared with, section by section, and with Kafka's own classes. */
@@ -10,24 +10,18 @@ interface Comparison {
   others: [name: string, section?: string][]
 }
 
-const NATIVE = '@node-rs/crc32 (native)'
-const CRCS: Comparison['others'] = [
-  [NATIVE],
-  ['@platformatic/wasm-utils'],
-  ['hash-wasm'],
-  ['plain JavaScript, a table'],
-]
-const VERIFIES: Comparison['others'] = [[NATIVE], ['Kafka: ensureValid', 'kafka']]
+const { INSIDE, ON_A_BUFFER, NATIVE, PLATFORMATIC, HASH_WASM } = names
+const CRCS: Comparison['others'] = [[NATIVE], [PLATFORMATIC], [HASH_WASM], [names.PLAIN]]
+const VERIFIES: Comparison['others'] = [[NATIVE], [names.KAFKA_VERIFY, 'kafka']]
 const REWRITES: Comparison['others'] = [
-  ['native: recompute'],
-  ['Kafka: producer id and Crc32C', 'kafka'],
-  ['plain JavaScript: BigInt, full CRC'],
+  [names.NATIVE_REWRITE],
+  [names.KAFKA_REWRITE, 'kafka'],
+  [names.PLAIN_REWRITE],
 ]
 const CHECKED_REWRITES: Comparison['others'] = [
-  ['native: verify, then recompute'],
-  ['Kafka: ensureValid, then producer id and Crc32C', 'kafka'],
+  [names.NATIVE_CHECKED_REWRITE],
+  [names.KAFKA_CHECKED_REWRITE, 'kafka'],
 ]
-const ON_A_BUFFER = 'mirrorpid, on a Buffer'
 
 const COMPARISONS: Comparison[] = [
   { section: 'crc', ours: INSIDE, others: CRCS },
@@ -37,17 +31,17 @@ const COMPARISONS: Comparison[] = [
   { section: 'verify', ours: INSIDE, others: VERIFIES },
   { section: 'verify', ours: ON_A_BUFFER, others: VERIFIES },
   { section: 'verify-large', ours: INSIDE, others: [[NATIVE]] },
-  { section: 'rewrite', ours: 'patch, in wasm memory', others: REWRITES },
-  { section: 'rewrite', ours: 'patch, on a Buffer', others: REWRITES },
-  { section: 'rewrite', ours: 'verify, in wasm memory', others: CHECKED_REWRITES },
-  { section: 'rewrite', ours: 'verify, on a Buffer', others: CHECKED_REWRITES },
-  { section: 'startup', ours: 'mirrorpid: loadCore', others: [[NATIVE], ...CRCS.slice(1, 3)] },
+  ...names.PLACES.flatMap((place): Comparison[] => [
+    { section: 'rewrite', ours: names.rewriteIn(place, 'patch'), others: REWRITES },
+    { section: 'rewrite', ours: names.rewriteIn(place, 'verify'), others: CHECKED_REWRITES },
+  ]),
+  { section: 'startup', ours: names.LOAD_CORE, others: [[NATIVE], [PLATFORMATIC], [HASH_WASM]] },
 ]
 
 export function printLosses(results: Results): void {
   const rows: Record<string, string>[] = []
   for (const { section, ours, others } of COMPARISONS) {
-    for (const figure of results.of(section).filter(({ name }) => name === ours)) {
+    for (const figure of results.by(section, ours)) {
       for (const [name, otherSection = section] of others) {
         const other = results.median(otherSection, figure.case, name)
         if (other === undefined || other >= figure.median) continue

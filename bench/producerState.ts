@@ -1,6 +1,7 @@
 import { ProducerStateManager } from 'mirrorpid'
+import { contest } from './contest.ts'
 import { random } from './records.ts'
-import { measure } from './report.ts'
+import { printTable, type Results } from './results.ts'
 
 /** What does it cost to keep the state of a partition's producers, in time and memory? */
 
@@ -33,28 +34,26 @@ function megabytes(): number {
   return (heapUsed + external) / 1e6
 }
 
-export async function benchProducerState(): Promise<void> {
+export async function benchProducerState(results: Results): Promise<void> {
   const counts = [1, 100, 10_000, BATCHES]
-  const memory = counts.map((producers) => {
+  const logs = counts.map((producers) => {
     const bytes = log(producers)
     const before = megabytes()
     const manager = new ProducerStateManager()
     manager.replay(bytes)
     const used = megabytes() - before
-    return { used, snapshot: manager.takeSnapshot().length / 1e6, distinct: manager.producers.size, bytes }
+    const size = manager.producers.size
+    const name = `${size} producer${size === 1 ? '' : 's'}`
+    const what = { section: 'producers-memory', case: name, unit: 'MB' } as const
+    results.add({ ...what, name: 'state' }, [used])
+    results.add({ ...what, name: 'snapshot' }, [manager.takeSnapshot().length / 1e6])
+    return { name, bytes }
   })
-  const rows: Record<string, Record<string, string>> = {}
-  for (const { used, snapshot, distinct, bytes } of memory) {
-    const time = await measure(`replay, ${distinct} producers`, () => {
-      new ProducerStateManager().replay(bytes)
-    })
-    rows[`${distinct} producers`] = {
-      'million batches/s': (1e3 / (time.median / BATCHES)).toFixed(1),
-      'ns a batch': `${(time.median / BATCHES).toFixed(0)} ± ${(time.deviation / BATCHES).toFixed(0)}`,
-      'MB of state': used.toFixed(0),
-      'MB of snapshot': snapshot.toFixed(1),
-    }
+  for (const { name, bytes } of logs) {
+    await contest(results, { section: 'producers', case: name, operations: BATCHES }, [
+      { name: 'replay', run: () => new ProducerStateManager().replay(bytes) },
+    ])
   }
-  console.log(`Producer state, header scan and update of ${BATCHES} batches`)
-  console.table(rows)
+  printTable('Producer state, header scan and update, a batch', results.of('producers'))
+  printTable(`Producer state after ${BATCHES} batches`, results.of('producers-memory'))
 }

@@ -1,8 +1,10 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { encodeRecordBatch, loadCoreSync, PartitionLog } from 'mirrorpid'
 import { directoryStorage, recoverPartition } from 'mirrorpid/node'
+import { sizeName } from './crc.ts'
+import { printTable, type Results } from './results.ts'
 
 /** How long does it take to append a log, and to recover it with nothing but its segments trusted? */
 
@@ -27,8 +29,7 @@ function write(directory: string, batchBytes: number): number {
   return batches
 }
 
-export async function benchRecovery(): Promise<void> {
-  const rows: Record<string, Record<string, string>> = {}
+export async function benchRecovery(results: Results): Promise<void> {
   for (const batchBytes of [1024, 16 * 1024]) {
     const root = mkdtempSync(join(tmpdir(), 'mirrorpid-bench-'))
     const directory = join(root, 'orders-0')
@@ -36,29 +37,24 @@ export async function benchRecovery(): Promise<void> {
       mkdirSync(directory)
       const began = performance.now()
       const batches = write(directory, batchBytes)
-      const appended = performance.now() - began
+      const appended = (performance.now() - began) / 1e3
       const times: number[] = []
       for (let run = 0; run < RUNS; run++) {
         const start = performance.now()
         const report = await recoverPartition(directory)
-        times.push(performance.now() - start)
+        times.push((performance.now() - start) / 1e3)
         if (report.batches !== batches || report.cut.length > 0)
           throw new Error('not all of it was recovered')
       }
-      const size = readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
-      const median = times.sort((a, b) => a - b)[RUNS >> 1]!
-      rows[`batches of ${batchBytes / 1024} KiB`] = {
-        'encode and append MiB/s': (SIZE / MIB / (appended / 1e3)).toFixed(0),
-        'recover s': (median / 1e3).toFixed(2),
-        'recover MiB/s': (size / MIB / (median / 1e3)).toFixed(0),
-        'ns a batch': ((median * 1e6) / batches).toFixed(0),
-      }
+      const what = { section: 'recovery', case: `batches of ${sizeName(batchBytes)}`, unit: 's' } as const
+      results.add({ ...what, name: 'encode and append' }, [appended])
+      results.add({ ...what, name: 'recover' }, times)
     } finally {
       rmSync(root, { recursive: true, force: true })
     }
   }
-  console.log(
-    `A partition of ${SIZE / MIB} MiB: appended by a client's batches, then recovered, every CRC checked`,
+  printTable(
+    `A partition of ${SIZE / MIB} MiB, appended by a client, then recovered with every CRC checked`,
+    results.of('recovery'),
   )
-  console.table(rows)
 }

@@ -34,14 +34,31 @@ export class Results {
     return this.figures.filter((figure) => figure.section === section)
   }
 
-  /** The median; undefined where it was not measured in this run. */
+  /** What a contender took in all cases of a section; none where the section was not measured in this run. */
+  by(section: string, name: string): Figure[] {
+    const figures = this.of(section)
+    const own = figures.filter((figure) => figure.name === name)
+    if (figures.length > 0 && own.length === 0) throw new Error(`${section} has no ${name}`)
+    return own
+  }
+
+  /** The median; undefined where the section was not measured in this run. */
   median(section: string, caseName: string, name: string): number | undefined {
     return this.#find(section, caseName, name)?.median
   }
 
+  /** The highest median of all contenders in a case; undefined where the section was not measured in this run. */
+  highest(section: string, caseName: string): number | undefined {
+    const figures = this.of(section)
+    if (figures.length === 0) return undefined
+    const medians = figures.filter((figure) => figure.case === caseName).map((figure) => figure.median)
+    if (medians.length === 0) throw new Error(`${section} has no ${caseName}`)
+    return Math.max(...medians)
+  }
+
   /**
    * How many times as much as `ours` the least of the others takes, round by round: in a round all had the same machine,
-   * which another program may slow down for seconds. Undefined where not all were measured in this run.
+   * which another program may slow down for seconds. Undefined where the section was not measured in this run.
    */
   times(section: string, caseName: string, ours: string, others: readonly string[]): Spread | undefined {
     const mine = this.#find(section, caseName, ours)
@@ -52,8 +69,12 @@ export class Results {
     )
   }
 
+  /** Throws where the section is there without the figure: a name changed in one place would drop what hangs on it. */
   #find(section: string, caseName: string, name: string): Figure | undefined {
-    return this.of(section).find((figure) => figure.case === caseName && figure.name === name)
+    const own = this.by(section, name)
+    const figure = own.find((figure) => figure.case === caseName)
+    if (own.length > 0 && figure === undefined) throw new Error(`${section} has no ${name}, ${caseName}`)
+    return figure
   }
 }
 

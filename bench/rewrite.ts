@@ -2,6 +2,7 @@ import { type Core, type CrcMode, loadCoreSync } from 'mirrorpid'
 import { jsCore } from 'mirrorpid/js'
 import { type Contender, contest } from './contest.ts'
 import { sizeName } from './crc.ts'
+import { NATIVE_CHECKED_REWRITE, NATIVE_REWRITE, PLACES, PLAIN_REWRITE, rewriteIn } from './names.ts'
 import { nativeRecompute, nativeVerifyAndRecompute, plainJsRecompute, type Rewrite } from './peers.ts'
 import { recordSet } from './records.ts'
 import { printTable, type Results } from './results.ts'
@@ -29,17 +30,20 @@ const withCore =
   }
 
 const WAYS: Way[] = [
-  ...(['patch', 'verify', 'recompute'] as const).flatMap((crc) => [
-    { name: `${crc}, in wasm memory`, rewrite: withCore(wasm, crc), isInside: true },
-    { name: `${crc}, on a Buffer`, rewrite: withCore(wasm, crc) },
-  ]),
+  ...(['patch', 'verify', 'recompute'] as const).flatMap((crc) =>
+    PLACES.map((place) => ({
+      name: rewriteIn(place, crc),
+      rewrite: withCore(wasm, crc),
+      isInside: place === 'in wasm memory',
+    })),
+  ),
   ...(['patch', 'verify', 'recompute'] as const).map((crc) => ({
     name: `mirrorpid/js: ${crc}`,
     rewrite: withCore(js, crc),
   })),
-  { name: 'plain JavaScript: BigInt, full CRC', rewrite: plainJsRecompute },
-  { name: 'native: recompute', rewrite: nativeRecompute },
-  { name: 'native: verify, then recompute', rewrite: nativeVerifyAndRecompute },
+  { name: PLAIN_REWRITE, rewrite: plainJsRecompute },
+  { name: NATIVE_REWRITE, rewrite: nativeRecompute },
+  { name: NATIVE_CHECKED_REWRITE, rewrite: nativeVerifyAndRecompute },
 ]
 
 export async function benchRewrite(results: Results): Promise<void> {
@@ -49,7 +53,8 @@ export async function benchRewrite(results: Results): Promise<void> {
   }
   printTable('Rewrite of record sets in cache, a batch', results.of('rewrite'))
   const large = recordSet(16_384, LARGE / 16_384)
-  const patches = WAYS.filter(({ name }) => name.startsWith('patch,'))
+  const names = PLACES.map((place) => rewriteIn(place, 'patch'))
+  const patches = WAYS.filter(({ name }) => names.includes(name))
   await contestOn(results, 'rewrite-large', '16 KiB', large, patches)
   printTable('Rewrite over 200 MiB, a batch', results.of('rewrite-large'))
 }

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { HASH_WASM, JS, LOAD_CORE, NATIVE, PLATFORMATIC } from './names.ts'
 import { printTable, type Results } from './results.ts'
 
 /** How long does a fresh process take to its first CRC? Beside Node's own start, which is a row too. */
@@ -11,24 +12,18 @@ const EXPECTED = 0xe3069283
 const WAYS: [name: string, code: string][] = [
   ['nothing: Node alone', `const crc = ${EXPECTED}`],
   [
-    'mirrorpid: loadCore',
+    LOAD_CORE,
     `const { loadCore } = await import('mirrorpid'); const crc = (await loadCore()).crc32c(${BYTES})`,
   ],
   [
     'mirrorpid: loadCoreSync',
     `const { loadCoreSync } = await import('mirrorpid'); const crc = loadCoreSync().crc32c(${BYTES})`,
   ],
-  ['mirrorpid/js', `const { jsCore } = await import('mirrorpid/js'); const crc = jsCore().crc32c(${BYTES})`],
+  [JS, `const { jsCore } = await import('mirrorpid/js'); const crc = jsCore().crc32c(${BYTES})`],
+  [NATIVE, `const { crc32c } = await import('@node-rs/crc32'); const crc = crc32c(${BYTES})`],
+  [PLATFORMATIC, `const { crc32c } = await import('@platformatic/wasm-utils'); const crc = crc32c(${BYTES})`],
   [
-    '@node-rs/crc32 (native)',
-    `const { crc32c } = await import('@node-rs/crc32'); const crc = crc32c(${BYTES})`,
-  ],
-  [
-    '@platformatic/wasm-utils',
-    `const { crc32c } = await import('@platformatic/wasm-utils'); const crc = crc32c(${BYTES})`,
-  ],
-  [
-    'hash-wasm',
+    HASH_WASM,
     `const { createCRC32 } = await import('hash-wasm'); const hash = await createCRC32(0x82f63b78); hash.init(); ` +
       `hash.update(${BYTES}); const crc = parseInt(hash.digest(), 16)`,
   ],

@@ -1,4 +1,4 @@
-import { INSIDE, SCAN } from './crc.ts'
+import * as names from './names.ts'
 import type { Results, Spread } from './results.ts'
 
 /** What the project has set itself, each a ratio or a figure of one run; and whether that run has reached it. */
@@ -15,10 +15,7 @@ export interface Target {
   isReached: boolean | null
 }
 
-const PLATFORMATIC = '@platformatic/wasm-utils'
-const HASH_WASM = 'hash-wasm'
-const NATIVE = '@node-rs/crc32 (native)'
-const PLAIN = 'plain JavaScript, a table'
+const { INSIDE, NATIVE, PLAIN, PLATFORMATIC, HASH_WASM } = names
 
 export function targets(results: Results): Target[] {
   const list: Target[] = []
@@ -60,39 +57,39 @@ export function targets(results: Results): Target[] {
   for (const size of ['64 KiB', '1 MiB']) crcTimes(size, 20, 'plain JavaScript', PLAIN)
   for (const size of ['16 KiB', '64 KiB', '1 MiB']) {
     const text = `verify of 256 MiB, batches of ${size}, in wasm memory, against the XOR scan`
-    add(text, 'at least', 0.8, 'x', times('verify-large', size, INSIDE, SCAN))
+    add(text, 'at least', 0.8, 'x', times('verify-large', size, INSIDE, names.SCAN))
   }
-  const patchNs = results.median('rewrite', '16 KiB', 'patch, in wasm memory')
+  const patchNs = results.median('rewrite', '16 KiB', names.rewriteIn('in wasm memory', 'patch'))
   const patchText = 'patch of 16 KiB batches in wasm memory'
   add(`${patchText}, in cache`, 'at least', 10, 'million/s', patchNs && 1000 / patchNs)
-  const coldNs = results.median('rewrite-large', '16 KiB', 'patch, in wasm memory')
+  const coldNs = results.median('rewrite-large', '16 KiB', names.rewriteIn('in wasm memory', 'patch'))
   add(`${patchText}, over 200 MiB`, 'at most', 150, 'ns', coldNs)
-  const bufferNs = results.median('rewrite', '16 KiB', 'patch, on a Buffer')
+  const bufferNs = results.median('rewrite', '16 KiB', names.rewriteIn('on a Buffer', 'patch'))
   add('patch of 16 KiB batches on a Buffer', 'at least', 3, 'million/s', bufferNs && 1000 / bufferNs)
-  for (const place of ['in wasm memory', 'on a Buffer']) {
+  for (const place of names.PLACES) {
     for (const size of ['16 KiB', '64 KiB', '1 MiB']) {
       const text = `crc 'verify' and rewrite of ${size} batches, ${place}, against native`
-      add(
-        text,
-        'at least',
-        2,
-        'x',
-        times('rewrite', size, `verify, ${place}`, 'native: verify, then recompute'),
-      )
+      const ours = names.rewriteIn(place, 'verify')
+      add(text, 'at least', 2, 'x', times('rewrite', size, ours, names.NATIVE_CHECKED_REWRITE))
     }
   }
   for (const [name, limit] of [
-    ['rewrite --out, patch', 1.3],
-    ['rewrite --out, verify', 1.6],
-    ['rewrite --in-place', 0.7],
+    [names.OUT_PATCH, 1.3],
+    [names.OUT_VERIFY, 1.6],
+    [names.IN_PLACE, 0.7],
   ] as const) {
-    for (const copy of ['cp', 'cp and sync']) {
+    for (const copy of [names.COPY, names.COPY_AND_SYNC]) {
       const text = `${name}, 1 GiB of 16 KiB batches, time against ${copy}`
       add(text, 'at most', limit, 'x', times('command', '16 KiB', copy, name))
     }
   }
-  const peaks = results.of('memory').map((figure) => figure.median)
-  add('peak memory of a command', 'at most', 120, 'MB', peaks.length > 0 ? Math.max(...peaks) : undefined)
+  for (const [caseName, limit] of [
+    [names.ONE_THREAD, 100],
+    [names.TWO_THREADS, 120],
+  ] as const) {
+    const peak = results.highest('memory', caseName)
+    add(`peak memory of a command, ${caseName}`, 'at most', limit, 'MB', peak)
+  }
   return list
 }
 

@@ -1,7 +1,8 @@
 import { loadCoreSync } from 'mirrorpid'
 import { jsCore } from 'mirrorpid/js'
 import { type Contender, contest } from './contest.ts'
-import { SCAN, sizeName } from './crc.ts'
+import { sizeName } from './crc.ts'
+import { INSIDE, JS, NATIVE, ON_A_BUFFER, SCAN } from './names.ts'
 import { nativeVerify } from './peers.ts'
 import { recordSet } from './records.ts'
 import { printSpeeds, printTable, type Results } from './results.ts'
@@ -21,8 +22,8 @@ export async function benchVerify(results: Results): Promise<void> {
   for (const size of SIZES) {
     const records = recordSet(size, Math.max(4, Math.floor(SET / size)))
     await contestOn(results, 'verify', sizeName(size), records, [
-      { name: 'mirrorpid/js', run: () => requireSound(js.verify(records)) },
-      { name: '@node-rs/crc32 (native)', run: () => nativeVerify(records) },
+      { name: JS, run: () => requireSound(js.verify(records)) },
+      { name: NATIVE, run: () => nativeVerify(records) },
     ])
   }
   printTable('Verify of record sets in cache, a batch', results.of('verify'))
@@ -30,7 +31,7 @@ export async function benchVerify(results: Results): Promise<void> {
     const records = recordSet(size, LARGE / size)
     const { scan } = await xorScan(records)
     await contestOn(results, 'verify-large', sizeName(size), records, [
-      { name: '@node-rs/crc32 (native)', run: () => nativeVerify(records) },
+      { name: NATIVE, run: () => nativeVerify(records) },
       { name: SCAN, run: () => scan(0, records.length) },
     ])
   }
@@ -50,8 +51,8 @@ async function contestOn(
     const inside = region.bytes
     const operations = countBatches(records)
     await contest(results, { section, case: caseName, operations, bytes: records.length / operations }, [
-      { name: 'mirrorpid, in wasm memory', run: () => requireSound(wasm.verify(inside)) },
-      { name: 'mirrorpid, on a Buffer', run: () => requireSound(wasm.verify(records)) },
+      { name: INSIDE, run: () => requireSound(wasm.verify(inside)) },
+      { name: ON_A_BUFFER, run: () => requireSound(wasm.verify(records)) },
       ...others,
     ])
   } finally {

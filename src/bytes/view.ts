@@ -30,3 +30,8 @@ export function bytesOf(value: Uint8Array | DataView, name: string): Uint8Array 
     )
   }
 }
+
+/** The same bytes, for numbers of more than one. */
+export function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}

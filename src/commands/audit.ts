@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { AuditSource } from '../node/audit/auditSources.ts'
+import { wholeNumber } from './optionParsers.ts'
 
 /** The options as commander gives them. */
 export interface AuditFlags {
@@ -51,12 +52,14 @@ export function addAuditCommand(program: Command): void {
     )
     .addOption(
       new Option('--transaction-timeout <ms>', "the brokers' transaction.max.timeout.ms")
-        .argParser(wholeNumber)
+        .argParser(wholeNumber(1))
         .default(900_000),
     )
     .option('--internal-topic', 'a coordinator writes this topic: sequences say nothing')
     .addOption(
-      new Option('--max-findings <n>', 'list so many, count the others').argParser(wholeNumber).default(1000),
+      new Option('--max-findings <n>', 'list so many, count the others')
+        .argParser(wholeNumber(1))
+        .default(1000),
     )
     .option('--json', 'print one JSON document; 64-bit numbers as decimal strings')
     .option('--quiet', 'print only findings and errors')
@@ -74,11 +77,5 @@ function addSource(text: string, before: AuditSource[] = []): AuditSource[] {
   const at = text.indexOf('=')
   if (at > 0 && at < text.length - 1)
     return [...before, { name: text.slice(0, at), path: text.slice(at + 1) }]
-  throw new InvalidArgumentError('it must be NAME=PATH, such as A=/clusterA/kafka')
-}
-
-function wholeNumber(text: string): number {
-  const number = Number(text)
-  if (/^\d+$/.test(text) && Number.isSafeInteger(number) && number > 0) return number
-  throw new InvalidArgumentError('it must be a whole number from 1 on')
+  throw new InvalidArgumentError('It must be NAME=PATH, such as A=/clusterA/kafka.')
 }

@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
+import { MAX_INT32, wholeNumber } from './optionParsers.ts'
 
 /** The options as commander gives them; those of Kafka's tool have its names. */
 export interface DumpFlags {
@@ -24,6 +25,7 @@ export interface DumpFlags {
 }
 
 const DEFAULT_BATCH_BYTES = 128 * 1024 * 1024
+const int32 = wholeNumber(0, MAX_INT32) // as Kafka's tool takes them
 
 const HELP = `
 Prints what kafka-dump-log (DumpLogSegments of Kafka 4.3) prints, line by line, and takes its options. PATH is a file, or
@@ -67,8 +69,8 @@ export function addDumpCommand(program: Command): void {
     .option('--skip-record-metadata', 'of records, print keys and values only')
     .option('--verify-index-only', 'check indexes without printing their entries')
     .option('--index-sanity-check', "make Kafka's sanity check of indexes only")
-    .option('--max-message-size <bytes>', "taken as by Kafka's tool; no size needs it here", wholeNumber)
-    .option('--max-bytes <bytes>', 'read only so much of a log', wholeNumber)
+    .option('--max-message-size <bytes>', "taken as by Kafka's tool; no size needs it here", int32)
+    .option('--max-bytes <bytes>', 'read only so much of a log', int32)
     .option('--key-decoder-class [class]', 'show keys as this class decodes them')
     .option('--value-decoder-class [class]', 'show values as this class decodes them')
     .option('--offsets-decoder', 'show records of __consumer_offsets')
@@ -78,7 +80,7 @@ export function addDumpCommand(program: Command): void {
     .option('--share-group-state-decoder', 'show records of __share_group_state')
     .addOption(
       new Option('--max-batch-bytes <bytes>', 'the most that the records of one batch may take, to be shown')
-        .argParser(wholeNumber)
+        .argParser(int32)
         .default(DEFAULT_BATCH_BYTES),
     )
     .option('--explain', 'add the source id of mapped producer ids, and what barriers end')
@@ -89,12 +91,4 @@ export function addDumpCommand(program: Command): void {
       const { runDump } = await import('./dumpRun.ts')
       await runDump(paths, flags, command)
     })
-}
-
-const MAX_INT32 = 2147483647
-
-function wholeNumber(text: string): number {
-  const number = Number(text)
-  if (/^\d+$/.test(text) && number <= MAX_INT32) return number
-  throw new InvalidArgumentError(`it must be a whole number from 0 to ${MAX_INT32}`)
 }

@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
+import { clusterId } from './optionParsers.ts'
 
 /** The options as commander gives them. */
 export interface RecoverFlags {
@@ -12,25 +13,27 @@ export interface RecoverFlags {
 }
 
 const HELP = `
-Opens the directory as a broker does after a crash that has lost its recovery point: every segment is checked batch by batch,
-the log is cut at the first damage and later segments go, indexes, leader epochs and producer snapshots are built anew from
-the batches. Then it prints what such a broker knows: offsets, producers, open transactions, barriers. The last stable offset
-is that with all of the log replicated. The log start offset comes from the checkpoint beside the directory.
+Opens the directory as a broker does after a crash that has lost its recovery point: every segment is checked batch by
+batch, the log is cut at the first damage and later segments go, indexes, leader epochs and producer snapshots are built
+anew from the batches. Then it prints what such a broker knows: offsets, producers, open transactions, barriers. The
+last stable offset is that with all of the log replicated. The log start offset comes from the checkpoint beside the
+directory.
 
-Nothing is changed without --write; all changes stay in memory. With it they are made, under a lock (.mirrorpid-lock) that
-keeps other runs of mirrorpid away, and the log is closed as a clean shutdown does. Stop the broker first: there is no way to see from here that one is at work. Producers whose batches were all
-deleted are known from snapshots alone, and are forgotten by a recovery.
+Nothing is changed without --write; all changes stay in memory. With it they are made, under a lock (.mirrorpid-lock)
+that keeps other runs of mirrorpid away, and the log is closed as a clean shutdown does. Stop the broker first: there is
+no way to see from here that one is at work. Producers whose batches were all deleted are known from snapshots alone,
+and are forgotten by a recovery.
 
 As Apache Kafka up to at least 4.3 sees the log: --producer-id-test stock --barrier-policy ignore.
-  --producer-id-test   mirror (default): batches have a producer unless their id is -1; stock: only ids from 0 on count, so
-                       that mapped batches have none
+  --producer-id-test   mirror (default): batches have a producer unless their id is -1; stock: only ids from 0 on count,
+                       so that mapped batches have none
   --barrier-policy     when a MIRROR_PID_RESET acts: log-order (default), wherever it stands; stop-only, unless it names
                        --cluster-id as its source; ignore, never
   --barrier-scope      whom it expires: mirrored (default), ids of -2 and below; all
 
-Exit status: 1 where something had to be cut (zeros at the end, as in a preallocated segment, are no damage), or where no
-broker would start on the log, such as a plain batch of a producer whose transaction is open; 2 for a directory that is no
-partition's, and I/O errors.
+Exit status: 1 where something had to be cut (zeros at the end, as in a preallocated segment, are no damage), or where
+no broker would start on the log, such as a plain batch of a producer whose transaction is open; 2 for a directory that
+is no partition's, and I/O errors.
 
 Examples:
   $ mirrorpid recover /kafka/orders-0 --cluster-id B
@@ -65,9 +68,4 @@ export function addRecoverCommand(program: Command): void {
       const { runRecover } = await import('./recoverRun.ts')
       await runRecover(directory, flags)
     })
-}
-
-function clusterId(text: string): string {
-  if (text !== '') return text
-  throw new InvalidArgumentError('it must be the id of a cluster')
 }

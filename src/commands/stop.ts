@@ -1,5 +1,6 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import type { OpenTransactionsMode } from '../mirroring/mirrorState.ts'
+import { clusterId, MAX_INT32, wholeNumber } from './optionParsers.ts'
 
 /** The options as commander gives them. */
 export interface StopFlags {
@@ -85,7 +86,7 @@ export function addStopCommand(program: Command): void {
         'abort',
       ]),
     )
-    .option('--leader-epoch <n>', 'the leader epoch of what is written', leaderEpoch)
+    .option('--leader-epoch <n>', 'the leader epoch of what is written', wholeNumber(0, MAX_INT32))
     .option('--again', 'stop a mirror that was stopped, and mirrored again since')
     .option('--unmarked', 'the mirror may be one without mapped producer ids')
     .option('--dry-run', 'change nothing; tell what would be done')
@@ -96,15 +97,4 @@ export function addStopCommand(program: Command): void {
       const { runStop } = await import('./stopRun.ts')
       await runStop(directory, flags)
     })
-}
-
-function clusterId(text: string): string {
-  if (text !== '') return text
-  throw new InvalidArgumentError('it must be the id of a cluster')
-}
-
-function leaderEpoch(text: string): number {
-  const number = Number(text)
-  if (/^\d+$/.test(text) && number <= 2147483647) return number
-  throw new InvalidArgumentError('it must be a whole number from 0 to 2147483647')
 }

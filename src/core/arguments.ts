@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../errors.ts'
 import type { CrcMode, Direction, RewriteOptions } from './core.ts'
 
 /** The most that `allocate` gives: the largest block of AssemblyScript's allocator. */
-export const MAX_ALLOCATION = 1_073_741_804
+const MAX_ALLOCATION = 1_073_741_804
 
 function oneOf<T extends string>(name: string, value: unknown, allowed: readonly T[]): T {
   if ((allowed as readonly unknown[]).includes(value)) return value as T

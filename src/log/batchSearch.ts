@@ -1,3 +1,4 @@
+import { viewOf } from '../bytes/view.ts'
 import type { Core } from '../core/core.ts'
 import { engineOf } from '../core/crcEngine.ts'
 import * as layout from '../core/layout.ts'
@@ -154,8 +155,4 @@ function follows(view: DataView, at: number, { lowestOffset, highestOffset }: Ba
     (lowestOffset === null || baseOffset >= lowestOffset) &&
     (highestOffset === null || lastOffset <= highestOffset)
   )
-}
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

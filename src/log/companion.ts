@@ -48,7 +48,3 @@ export function writeProducerIds(view: DataView, idsAt: Iterable<number>, direct
 function changed(producerId: bigint, direction: Direction): bigint {
   return direction === 'map' ? mapProducerId(producerId) : unmapProducerId(producerId)
 }
-
-export function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-}

@@ -1,4 +1,4 @@
-import { bytesOf } from '../bytes/view.ts'
+import { bytesOf, viewOf } from '../bytes/view.ts'
 import { checkRewriteOptions } from '../core/arguments.ts'
 import type { Core } from '../core/core.ts'
 import { engineOf } from '../core/crcEngine.ts'
@@ -8,7 +8,6 @@ import {
   type CompanionOptions,
   type CompanionReport,
   checkProducerIds,
-  viewOf,
   writeProducerIds,
 } from './companion.ts'
 

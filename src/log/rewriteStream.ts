@@ -1,4 +1,4 @@
-import { bytesOf } from '../bytes/view.ts'
+import { bytesOf, viewOf } from '../bytes/view.ts'
 import { checkRewriteOptions } from '../core/arguments.ts'
 import type { Core, RewriteOptions, RewriteReport } from '../core/core.ts'
 import { BATCH_LENGTH, LOG_OVERHEAD } from '../core/layout.ts'
@@ -190,8 +190,4 @@ class Passage {
     this.#position += chunk.length
     emit(chunk.slice())
   }
-}
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

@@ -1,4 +1,4 @@
-import { bytesOf } from '../bytes/view.ts'
+import { bytesOf, viewOf } from '../bytes/view.ts'
 import { checkRewriteOptions } from '../core/arguments.ts'
 import type { Trailing } from '../core/core.ts'
 import { CorruptCompanionError } from '../errors.ts'
@@ -6,7 +6,6 @@ import {
   type CompanionOptions,
   type CompanionReport,
   checkProducerIds,
-  viewOf,
   writeProducerIds,
 } from './companion.ts'
 

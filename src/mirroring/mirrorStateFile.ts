@@ -61,7 +61,7 @@ export function memoryStateStore(): MirrorStateStore {
 }
 
 /** JSON; offsets are decimal strings, so that no digit is lost. */
-export function encodeMirrorState(state: MirrorState): string {
+function encodeMirrorState(state: MirrorState): string {
   const text = JSON.stringify(
     { version: VERSION, ...state },
     (_, value) => (typeof value === 'bigint' ? value.toString() : value),
@@ -71,7 +71,7 @@ export function encodeMirrorState(state: MirrorState): string {
 }
 
 /** @throws CorruptMirrorStateError */
-export function decodeMirrorState(text: string): MirrorState {
+function decodeMirrorState(text: string): MirrorState {
   const fault = (what: string) => new CorruptMirrorStateError(MIRROR_STATE_FILE, what)
   let fields: Record<string, unknown>
   try {

@@ -56,7 +56,7 @@ export function* batchesFrom(log: PartitionLog, offset: bigint): Generator<Recor
 }
 
 /** Whether two batches are the same but for the leader epoch, the mapping of the producer id, and the CRC over that. */
-export function isSameBatch(a: RecordBatch, b: RecordBatch): boolean {
+function isSameBatch(a: RecordBatch, b: RecordBatch): boolean {
   if (a.sizeInBytes !== b.sizeInBytes || a.magic !== b.magic) return false
   if (unmapProducerId(a.producerId) !== unmapProducerId(b.producerId)) return false
   const parts: readonly (readonly [number, number])[] = a.isLegacy

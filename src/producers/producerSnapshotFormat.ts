@@ -7,8 +7,8 @@ import { CorruptCompanionError } from '../errors.ts'
  */
 
 const VERSION_AT = 0 // i16
-export const SNAPSHOT_CRC_AT = 2 // u32, CRC-32C of [count, end of file)
-export const SNAPSHOT_COUNT_AT = 6 // i32
+const SNAPSHOT_CRC_AT = 2 // u32, CRC-32C of [count, end of file)
+const SNAPSHOT_COUNT_AT = 6 // i32
 export const SNAPSHOT_ENTRIES_AT = 10
 const VERSION = 1
 

@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { recordBatches } from '../../src/formats/recordBatches.ts'
 import { logFileName } from '../../src/log/fileNames.ts'
 import type { PartitionLogOptions, RecoveryEvent } from '../../src/log/partition/logOptions.ts'
-import { memoryStorage, storedFiles } from '../../src/log/partition/memoryStorage.ts'
+import { memoryStorage } from '../../src/log/partition/memoryStorage.ts'
 import { PartitionLog } from '../../src/log/partition/partitionLog.ts'
 import { allRecords } from '../log/logStates.ts'
 import { type BatchOp, encodeOp } from '../producers/logBuilder.ts'
+import { storedFiles } from '../support/storedFiles.ts'
 
 const segment = (base: number) => logFileName(BigInt(base), '.log')
 const data = (offset: number, more: Partial<BatchOp> = {}) =>

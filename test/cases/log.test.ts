@@ -3,10 +3,11 @@
 import { describe, expect, it } from 'vitest'
 import { recordBatches } from '../../src/formats/recordBatches.ts'
 import { loadCoreSync } from '../../src/index.ts'
-import { memoryStorage, storedFiles } from '../../src/log/partition/memoryStorage.ts'
+import { memoryStorage } from '../../src/log/partition/memoryStorage.ts'
 import { PartitionLog } from '../../src/log/partition/partitionLog.ts'
 import { allRecords, lastOnly } from '../log/logStates.ts'
 import { type BatchOp, encodeOp } from '../producers/logBuilder.ts'
+import { storedFiles } from '../support/storedFiles.ts'
 
 const data = (pid: number, seq: number, more: Partial<BatchOp> = {}): BatchOp => ({
   kind: 'data',

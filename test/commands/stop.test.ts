@@ -159,9 +159,9 @@ nothing was changed
     [['stop', ...IDS], "missing required argument 'dir'"],
     [['stop', 'x'], "required option '--cluster-id <id>' not specified"],
     [['stop', 'x', '--cluster-id', 'B'], "required option '--source-cluster-id <id>' not specified"],
-    [['stop', 'x', '--cluster-id', '', '--source-cluster-id', 'A'], 'it must be the id of a cluster'],
+    [['stop', 'x', '--cluster-id', '', '--source-cluster-id', 'A'], 'It must be the id of a cluster.'],
     [['stop', 'x', ...IDS, '--open-transactions', 'ask'], 'Allowed choices are truncate, abort'],
-    [['stop', 'x', ...IDS, '--leader-epoch', '-1'], 'it must be a whole number from 0 to 2147483647'],
+    [['stop', 'x', ...IDS, '--leader-epoch', '-1'], 'It must be a whole number from 0 to 2147483647.'],
     [['stop', 'gone', ...IDS], 'there is no such file or directory'],
     [
       ['stop', '.', '--cluster-id', 'A', '--source-cluster-id', 'A'],

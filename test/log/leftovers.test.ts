@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { memoryStorage, PartitionLog, type RecoveryEvent, recordBatches } from '../../src/index.ts'
-import { storedFiles } from '../../src/log/partition/memoryStorage.ts'
 import { overlayStorage } from '../../src/log/partition/overlayStorage.ts'
 import { type BatchOp, encodeOp } from '../producers/logBuilder.ts'
+import { storedFiles } from '../support/storedFiles.ts'
 
 const at = (offset: bigint, suffix: string) => `${`${offset}`.padStart(20, '0')}${suffix}`
 const batchAt = (offset: bigint) => {

@@ -8,7 +8,7 @@ import {
 } from '../../src/index.ts'
 import { decodeLeaderEpochs, LeaderEpochs } from '../../src/log/partition/leaderEpochs.ts'
 import { CorruptCheckpointError } from '../../src/log/partition/logErrors.ts'
-import { storedFiles } from '../../src/log/partition/memoryStorage.ts'
+import { storedFiles } from '../support/storedFiles.ts'
 
 const MAX = 2n ** 63n - 1n
 const of = (count: number, baseOffset = 0n) =>

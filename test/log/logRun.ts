@@ -2,9 +2,10 @@ import type { MirrorPidError } from '../../src/errors.ts'
 import { logFileName } from '../../src/log/fileNames.ts'
 import type { PartitionLogOptions } from '../../src/log/partition/logOptions.ts'
 import type { ReadIsolation } from '../../src/log/partition/logRead.ts'
-import { memoryStorage, storedFiles } from '../../src/log/partition/memoryStorage.ts'
+import { memoryStorage } from '../../src/log/partition/memoryStorage.ts'
 import { PartitionLog } from '../../src/log/partition/partitionLog.ts'
 import type { LogStorage } from '../../src/log/partition/storage.ts'
+import { storedFiles } from '../support/storedFiles.ts'
 
 /** What a crash of the machine, or a person, might do to a file. Bytes in base64. */
 export type Damage = { file: string } & (

@@ -2,10 +2,11 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { recordBatches } from '../../src/index.ts'
-import { memoryStorage, storedFiles } from '../../src/log/partition/memoryStorage.ts'
+import { memoryStorage } from '../../src/log/partition/memoryStorage.ts'
 import { PartitionLog } from '../../src/log/partition/partitionLog.ts'
 import { directoryStorage } from '../../src/node/partition/directoryStorage.ts'
 import { encodeOp } from '../producers/logBuilder.ts'
+import { storedFiles } from '../support/storedFiles.ts'
 
 const fixtures = new URL('../fixtures/kafka-4.3.1/', import.meta.url).pathname
 

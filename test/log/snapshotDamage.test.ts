@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { RecoveryEvent } from '../../src/log/partition/logOptions.ts'
-import { memoryStorage, storedFiles } from '../../src/log/partition/memoryStorage.ts'
+import { memoryStorage } from '../../src/log/partition/memoryStorage.ts'
 import { PartitionLog } from '../../src/log/partition/partitionLog.ts'
 import { encodeOp } from '../producers/logBuilder.ts'
+import { storedFiles } from '../support/storedFiles.ts'
 import { lastOnly } from './logStates.ts'
 
 /** Three segments, each with a snapshot before it, and one at the end. */

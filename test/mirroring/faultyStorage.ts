@@ -1,6 +1,6 @@
 import type { LogStorage, StoredFile } from '../../src/index.ts'
 import { memoryStorage } from '../../src/index.ts'
-import { storedFiles } from '../../src/log/partition/memoryStorage.ts'
+import { storedFiles } from '../support/storedFiles.ts'
 
 /** The process has died: whoever catches this and goes on finds that nothing works any more. */
 export class Died extends Error {}

@@ -86,11 +86,7 @@ function readBatches(
 /**
  * The aborted transactions that a reader of [from, to) must know. Source: Kafka's LocalLog.collectAbortedTransactions.
  */
-export function abortedIn(
-  segments: readonly LogSegment[],
-  from: bigint,
-  to: bigint,
-): AbortedTransactionEntry[] {
+function abortedIn(segments: readonly LogSegment[], from: bigint, to: bigint): AbortedTransactionEntry[] {
   const found: AbortedTransactionEntry[] = []
   for (const { transactionIndex } of segments.slice(floorIndex(segments, from))) {
     for (const entry of transactionIndex.entries) {
@@ -102,7 +98,7 @@ export function abortedIn(
 }
 
 /** Index of the last segment that begins at or below an offset; 0 where none does. */
-export function floorIndex(segments: readonly { baseOffset: bigint }[], offset: bigint): number {
+function floorIndex(segments: readonly { baseOffset: bigint }[], offset: bigint): number {
   let low = 0
   let high = segments.length
   while (high - low > 1) {

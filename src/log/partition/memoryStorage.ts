@@ -67,13 +67,3 @@ export function memoryStorage(files: Iterable<readonly [string, Uint8Array]> = [
     close: () => {},
   }
 }
-
-/** All files of a storage, by name, in the order of their names. */
-export function storedFiles(storage: LogStorage): Map<string, Uint8Array> {
-  return new Map(
-    storage
-      .list()
-      .sort()
-      .map((name) => [name, storage.read(name) ?? new Uint8Array(0)]),
-  )
-}

@@ -37,7 +37,7 @@ export type CheckedAuditOptions = Required<AuditOptions>
 const INTERNAL_TOPIC = /^__(consumer_offsets|transaction_state|share_group_state)-\d/
 
 /** Whether a partition's name is that of a topic that a broker's coordinators write. */
-export function isInternalPartition(partition: string): boolean {
+function isInternalPartition(partition: string): boolean {
   return INTERNAL_TOPIC.test(partition)
 }
 

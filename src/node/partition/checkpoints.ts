@@ -76,7 +76,7 @@ function offsetOf(path: string, partition: string): bigint | null {
  * Reads a text with a version, a count, and a line `<topic> <partition> <offset>` each.
  * @throws CorruptCheckpointError
  */
-export function decodeOffsetCheckpoint(text: string, file: string): Map<string, bigint> {
+function decodeOffsetCheckpoint(text: string, file: string): Map<string, bigint> {
   const lines = text.split('\n')
   if (lines.at(-1) === '') lines.pop()
   const [version, count, ...rest] = lines

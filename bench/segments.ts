@@ -2,7 +2,9 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 import { crc32c } from '@node-rs/crc32'
 import { compressFrameSync } from 'lz4-napi'
 import { encodeRecordBatch } from 'mirrorpid'
-import { random } from './records.ts'
+import { random, recordSet } from './records.ts'
+
+export const GIBIBYTE = 1 << 30
 
 const HEADER_SIZE = 61
 const LZ4 = 3
@@ -10,6 +12,29 @@ const TEMPLATES = 64
 const WORDS = 'order customer price amount paid sent open closed item stock city street euro dollar'.split(
   ' ',
 )
+
+/**
+ * Writes a segment with a write for each batch, as a broker appends them: how a file was written decides what later
+ * writes to it cost.
+ *
+ * @returns the offset behind its last batch
+ */
+export function makeSegment(path: string, batchSize: number, byteLength: number, baseOffset: bigint): bigint {
+  const piece = recordSet(batchSize, (64 * 1024 * 1024) / batchSize)
+  const file = openSync(path, 'w')
+  let nextOffset = baseOffset
+  for (let written = 0; written < byteLength; ) {
+    for (let at = 0; at < piece.length && written < byteLength; ) {
+      const size = 12 + piece.readInt32BE(at + 8)
+      piece.writeBigInt64BE(nextOffset++, at) // not covered by the CRC
+      writeSync(file, piece, at, size)
+      at += size
+      written += size
+    }
+  }
+  closeSync(file)
+  return nextOffset
+}
 
 /** Writes a segment of 16 KiB batches (before compression) with records of about 100 bytes, of text. */
 export function writeDataSegment(path: string, size: number, codec: 'none' | 'lz4'): void {
