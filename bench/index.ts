@@ -36,11 +36,13 @@ const SECTIONS: Record<string, (results: Results) => void | Promise<void>> = {
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, chart: { type: 'boolean' } } })
-const names = values.only?.split(',') ?? Object.keys(SECTIONS)
+const names = [...new Set(values.only?.split(',') ?? Object.keys(SECTIONS))]
 for (const name of names) {
-  if (!(name in SECTIONS))
+  if (!Object.hasOwn(SECTIONS, name)) {
     throw new Error(`no section ${name}: there are ${Object.keys(SECTIONS).join(', ')}`)
+  }
 }
+if (values.chart && !names.includes('crc')) throw new Error('the chart needs the section crc')
 
 const about = machine()
 const loadBefore = load()

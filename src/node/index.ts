@@ -34,6 +34,7 @@ export {
   type RewriteTotals,
   rewritePaths,
 } from './rewrite/rewritePaths.ts'
-export { type RewriteSegmentOptions, rewriteSegmentFile, verifySegmentFile } from './rewrite/segmentFile.ts'
+export { type RewriteSegmentOptions, rewriteSegmentFile } from './rewrite/rewriteSegmentFile.ts'
 export type { CompanionRewrite } from './segments/companionFile.ts'
 export { type VerifyResult, type VerifyTotals, verifyPaths } from './verify/verifyPaths.ts'
+export { verifySegmentFile } from './verify/verifySegmentFile.ts'

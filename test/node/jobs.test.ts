@@ -115,23 +115,33 @@ describe('several jobs', () => {
     expect(new Set(seen.map(({ file }) => file)).size).toBeGreaterThan(10)
   })
 
-  it.each([0, 3, 20])('end with their signal and leave nothing half done (after %d steps)', async (steps) => {
-    for (const target of [{ inPlace: true }, { outDirectory: join(newDirectory(), 'out') }]) {
-      const root = writeTree(newDirectory(), tree)
-      const before = readTree(root)
-      const controller = new AbortController()
-      let left = steps
-      const onProgress = () => {
-        if (left-- === 0) controller.abort(new Error('stop'))
+  it.each([0, 3, 20])(
+    'end with their signal and leave nothing that is not finished later (after %d steps)',
+    async (steps) => {
+      for (const target of [{ inPlace: true }, { outDirectory: join(newDirectory(), 'out') }]) {
+        const root = writeTree(newDirectory(), tree)
+        const before = readTree(root)
+        const controller = new AbortController()
+        let left = steps
+        const onProgress = () => {
+          if (left-- === 0) controller.abort(new Error('stop'))
+        }
+        const job = { ...target, jobs: 3, windowSize: 4096, signal: controller.signal, onProgress }
+        await expect(built.rewritePaths([root], job)).rejects.toThrow('stop')
+        expect(leftovers(root)).toEqual([])
+        if ('outDirectory' in target) {
+          expect(readTree(root)).toEqual(before)
+          expect(readdirSync(target.outDirectory).filter((name) => name.includes('mirrorpid'))).toEqual([])
+          continue
+        }
+        const names = Object.keys(readTree(root)).filter((name) => !name.endsWith('.mirrorpid-journal'))
+        expect(names).toEqual(Object.keys(before))
+        const { errors } = await built.rewritePaths([root], { inPlace: true, resume: true, jobs: 3 })
+        expect(errors).toEqual([])
+        expect(Object.keys(readTree(root))).toEqual(names)
       }
-      const job = { ...target, jobs: 3, windowSize: 4096, signal: controller.signal, onProgress }
-      await expect(built.rewritePaths([root], job)).rejects.toThrow('stop')
-      expect(leftovers(root)).toEqual([])
-      expect(Object.keys(readTree(root))).toEqual(Object.keys(before))
-      if ('outDirectory' in target)
-        expect(readdirSync(target.outDirectory).filter((name) => name.includes('mirrorpid'))).toEqual([])
-    }
-  })
+    },
+  )
 
   it('do not begin when the signal came before', async () => {
     const root = writeTree(newDirectory(), tree)

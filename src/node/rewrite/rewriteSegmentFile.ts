@@ -5,11 +5,11 @@ import { InvalidArgumentError } from '../../errors.ts'
 import { onFile } from '../files/ioErrors.ts'
 import { requireAbsent, viaTemporary } from '../files/temporaryFiles.ts'
 import { Job, type JobOptions } from '../jobs/job.ts'
-import type { SegmentRewrite, SegmentVerification } from '../jobs/segmentTasks.ts'
+import type { SegmentRewrite } from '../jobs/segmentTasks.ts'
 import { requireFinished } from '../journal/journalErrors.ts'
 import { DirectoryLocks } from '../locks/directoryLock.ts'
 import { journalsOf } from '../paths/logPaths.ts'
-import { verifySegment, writeSegment } from '../segments/segmentPasses.ts'
+import { writeSegment } from '../segments/segmentPasses.ts'
 import { rewriteInPlace } from './inPlaceRewrite.ts'
 import { noFiles } from './partitionRewrite.ts'
 
@@ -68,24 +68,4 @@ export async function rewriteSegmentFile(
   )
   part.end()
   return done.files[0]!
-}
-
-/**
- * Verifies one segment file of any size in a few megabytes of memory: what `core.verify` checks, with positions in the
- * file, and the offsets, which go up from batch to batch and from the number in the file's name.
- *
- * @throws LogFileError IO_ERROR, UNFINISHED_REWRITE
- * @throws InvalidArgumentError
- * @example
- * const { corrupt, trailing } = await verifySegmentFile('00000000000000000000.log')
- */
-export async function verifySegmentFile(
-  path: string,
-  options: JobOptions = {},
-): Promise<SegmentVerification> {
-  const job = Job.start(options)
-  const { size } = await onFile('read it', path, () => stat(path))
-  job.plan(size)
-  requireFinished({ journals: await journalsOf(path) })
-  return verifySegment(path, job)
 }

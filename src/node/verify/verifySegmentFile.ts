@@ -1,0 +1,27 @@
+import { stat } from 'node:fs/promises'
+import { onFile } from '../files/ioErrors.ts'
+import { Job, type JobOptions } from '../jobs/job.ts'
+import type { SegmentVerification } from '../jobs/segmentTasks.ts'
+import { requireFinished } from '../journal/journalErrors.ts'
+import { journalsOf } from '../paths/logPaths.ts'
+import { verifySegment } from '../segments/segmentPasses.ts'
+
+/**
+ * Verifies one segment file of any size in a few megabytes of memory: what `core.verify` checks, with positions in the
+ * file, and the offsets, which go up from batch to batch and from the number in the file's name.
+ *
+ * @throws LogFileError IO_ERROR, UNFINISHED_REWRITE
+ * @throws InvalidArgumentError
+ * @example
+ * const { corrupt, trailing } = await verifySegmentFile('00000000000000000000.log')
+ */
+export async function verifySegmentFile(
+  path: string,
+  options: JobOptions = {},
+): Promise<SegmentVerification> {
+  const job = Job.start(options)
+  const { size } = await onFile('read it', path, () => stat(path))
+  job.plan(size)
+  requireFinished({ journals: await journalsOf(path) })
+  return verifySegment(path, job)
+}
