@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '../errors.ts'
-import type { CrcMode, Direction, RewriteOptions } from './core.ts'
+import type { RewriteMode, RewriteOptions } from './core.ts'
 
 /** The most that `allocate` gives: the largest block of AssemblyScript's allocator. */
 const MAX_ALLOCATION = 1_073_741_804
@@ -12,7 +12,7 @@ function oneOf<T extends string>(name: string, value: unknown, allowed: readonly
   )
 }
 
-export function checkRewriteOptions(options: RewriteOptions): { crc: CrcMode; direction: Direction } {
+export function checkRewriteOptions(options: RewriteOptions): RewriteMode {
   return {
     crc: oneOf('crc', options.crc ?? 'patch', ['patch', 'verify', 'recompute']),
     direction: oneOf('direction', options.direction ?? 'map', ['map', 'unmap']),

@@ -20,6 +20,9 @@ export interface RewriteOptions {
   direction?: Direction
 }
 
+/** The same with nothing left to a default. */
+export type RewriteMode = Required<RewriteOptions>
+
 /**
  * What follows the last whole batch: nothing, a batch cut short (a fetch may cut anywhere), or zeros (a preallocated
  * segment).

@@ -8,6 +8,7 @@ export type {
   Direction,
   RecordBuffer,
   RecordBytes,
+  RewriteMode,
   RewriteOptions,
   RewriteReport,
   Trailing,

@@ -1,4 +1,4 @@
-import type { Core, CrcMode, Direction } from '../core/core.ts'
+import type { Core, CrcMode, Direction, RewriteMode } from '../core/core.ts'
 import { CHANGE_SIZE } from './headerChanges.ts'
 
 /**
@@ -9,11 +9,10 @@ import { CHANGE_SIZE } from './headerChanges.ts'
  *              scope u8, 11 zeros, CRC-32C of the 60 bytes before u32
  *     blocks   number of changes u32, CRC-32C of the changes u32, the changes (24 bytes each, headerChanges.ts)
  *
- * A scope of 0 is a whole partition. The header is written last. Changes go up by position. The blocks fill the file to its end.
+ * A scope of 0 is a whole partition. The header is written last. Changes go up by position. The blocks fill the file to
+ * its end.
  */
-export interface JournalHeader {
-  crc: CrcMode
-  direction: Direction
+export interface JournalHeader extends RewriteMode {
   scope: JournalScope
   segmentSize: number
   /** Milliseconds since 1970, which the rewritten segment keeps. */

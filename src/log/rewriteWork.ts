@@ -1,6 +1,6 @@
 import { checkRewriteOptions } from '../core/arguments.ts'
 import { classify, newCounts } from '../core/batchChecks.ts'
-import type { Core, CrcMode, Direction, RewriteOptions, RewriteReport } from '../core/core.ts'
+import type { Core, RewriteMode, RewriteOptions, RewriteReport } from '../core/core.ts'
 import { engineOf } from '../core/crcEngine.ts'
 import { CRC, CURRENT_MAGIC, PRODUCER_ID } from '../core/layout.ts'
 import { writeBatch } from '../core/rewriteRecords.ts'
@@ -39,7 +39,7 @@ export class RewriteWork implements BatchWork {
   /** What to write once the windows are written: CRCs of large batches in `recompute` mode. */
   readonly lateCrcs: LateCrc[] = []
   readonly #core: Core
-  readonly #options: { crc: CrcMode; direction: Direction }
+  readonly #options: RewriteMode
   readonly #file: string | null
   readonly #changes: HeaderChanges | null
   #passing: Passing | null = null

@@ -1,7 +1,6 @@
-import { readSync } from 'node:fs'
 import type { ByteSource } from '../../log/byteSource.ts'
-import { asLogFileError, onFile } from './ioErrors.ts'
-import { changedMeanwhile, type SourceFile } from './sourceFile.ts'
+import { onFile } from './ioErrors.ts'
+import { changedMeanwhile, readWhole, type SourceFile } from './sourceFile.ts'
 
 /** An open file as a source of bytes. A file that has become shorter since is an error. */
 export function byteSourceOf({ path, handle, size }: SourceFile): ByteSource {
@@ -18,27 +17,8 @@ export function byteSourceOf({ path, handle, size }: SourceFile): ByteSource {
     },
     readNow(room, position) {
       const length = Math.max(0, Math.min(room.length, size - position))
-      for (let filled = 0; filled < length; ) {
-        const bytesRead = readAt(path, handle.fd, room, filled, length - filled, position + filled)
-        if (bytesRead === 0) throw changedMeanwhile(path)
-        filled += bytesRead
-      }
+      readWhole({ path, handle }, room.subarray(0, length), position)
       return length
     },
-  }
-}
-
-function readAt(
-  path: string,
-  fd: number,
-  room: Uint8Array,
-  offset: number,
-  length: number,
-  position: number,
-): number {
-  try {
-    return readSync(fd, room, offset, length, position)
-  } catch (error) {
-    throw asLogFileError(error, 'read it', path)
   }
 }

@@ -1,7 +1,8 @@
 import type { Stats } from 'node:fs'
 import { type FileHandle, lstat, open, stat } from 'node:fs/promises'
 import { LogFileError } from '../../errors.ts'
-import { onFile } from './ioErrors.ts'
+import { atFile, onFile } from './ioErrors.ts'
+import { readFully } from './wholeTransfers.ts'
 
 /** A file that is being read, as it was when it was opened. */
 export interface SourceFile {
@@ -22,6 +23,16 @@ export async function withSource<T>(path: string, use: (source: SourceFile) => P
     // nothing was written through it that could be lost
     await handle.close().catch(() => {})
   }
+}
+
+/** Fills the room from a position on, at once. A file that ends before has become shorter since it was looked at. */
+export function readWhole(
+  { path, handle }: Pick<SourceFile, 'path' | 'handle'>,
+  room: Uint8Array,
+  position: number,
+): void {
+  const filled = atFile('read it', path, () => readFully(handle.fd, room, position))
+  if (filled < room.length) throw changedMeanwhile(path)
 }
 
 /** What tells a file from another one, and from itself after a change. */

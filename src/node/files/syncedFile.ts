@@ -1,6 +1,6 @@
-import { writeSync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { atFile } from './ioErrors.ts'
+import { writeFully } from './wholeTransfers.ts'
 
 /** After so many bytes the disk starts on them while more are written, so that the sync at the end is short. */
 const SYNC_EVERY = 32 * 1024 * 1024
@@ -22,11 +22,7 @@ export class SyncedFile {
   write(bytes: Uint8Array, position: number): void {
     atFile('write it', this.path, () => {
       this.#requireSynced()
-      let written = 0
-      while (written < bytes.length) {
-        const left = bytes.length - written
-        written += writeSync(this.handle.fd, bytes, written, left, position + written)
-      }
+      writeFully(this.handle.fd, bytes, position)
     })
     this.#unsynced += bytes.length
     if (this.#unsynced >= SYNC_EVERY && this.#syncing === null) this.#syncAhead()

@@ -1,12 +1,6 @@
-import type { CrcMode, Direction, RewriteReport, VerifyReport } from '../../core/core.ts'
+import type { RewriteMode, RewriteReport, VerifyReport } from '../../core/core.ts'
 import type { IncompleteBatch } from '../../log/batchStream.ts'
 import type { FileIdentity } from '../files/sourceFile.ts'
-
-/** How a rewrite goes about producer ids and CRCs. */
-export interface RewriteMode {
-  crc: CrcMode
-  direction: Direction
-}
 
 /** What became of one segment. */
 export interface SegmentRewrite extends RewriteReport {

@@ -1,4 +1,3 @@
-import { readSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import type { RecordBuffer } from '../../core/core.ts'
@@ -7,8 +6,8 @@ import { CHANGE_SIZE } from '../../log/headerChanges.ts'
 import { HeaderChange } from '../../log/headerPatch.ts'
 import type { JournalHeader } from '../../log/journalFormat.ts'
 import { setFileTimes } from '../files/fileTimes.ts'
-import { atFile, onFile } from '../files/ioErrors.ts'
-import { changedMeanwhile, requireNoLink } from '../files/sourceFile.ts'
+import { onFile } from '../files/ioErrors.ts'
+import { changedMeanwhile, readWhole, requireNoLink } from '../files/sourceFile.ts'
 import { SyncedFile } from '../files/syncedFile.ts'
 import type { FileProgress, Job } from '../jobs/job.ts'
 import { invalidJournal } from './journalErrors.ts'
@@ -129,7 +128,7 @@ class PatchedFile extends SyncedFile {
     const change = this.#change
     const start = this.#first.position + CRC
     const span = this.#room.bytes.subarray(0, this.#reached - HEADER_SIZE + PRODUCER_EPOCH - start)
-    this.#read(span, start)
+    readWhole({ path: this.path, handle: this.handle }, span, start)
     const view = new DataView(span.buffer, span.byteOffset, span.length)
     let isChanged = false
     for (let at = from; at < to; at += CHANGE_SIZE) {
@@ -141,17 +140,6 @@ class PatchedFile extends SyncedFile {
       isChanged = true
     }
     if (isChanged) this.write(span, start)
-  }
-
-  #read(room: Uint8Array, position: number): void {
-    let filled = 0
-    while (filled < room.length) {
-      const read = atFile('read it', this.path, () =>
-        readSync(this.handle.fd, room, filled, room.length - filled, position + filled),
-      )
-      if (read === 0) throw changedMeanwhile(this.path)
-      filled += read
-    }
   }
 
   /** The times are those from before. */

@@ -1,4 +1,3 @@
-import { readSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { engineOf } from '../../core/crcEngine.ts'
 import {
@@ -17,6 +16,7 @@ import { HeaderChange } from '../../log/headerPatch.ts'
 import type { JournalHeader } from '../../log/journalFormat.ts'
 import { atFile } from '../files/ioErrors.ts'
 import { requireNoLink, type SourceFile, withSource } from '../files/sourceFile.ts'
+import { readFully } from '../files/wholeTransfers.ts'
 import type { Job } from '../jobs/job.ts'
 import { invalidJournal } from './journalErrors.ts'
 import { JournalReader } from './journalReader.ts'
@@ -141,14 +141,7 @@ class Batches {
   #fill(): void {
     const { path, handle } = this.#source
     this.#roomAt = this.#position
-    this.#roomEnd = this.#position
-    for (;;) {
-      const filled = this.#roomEnd - this.#roomAt
-      const read = atFile('read it', path, () =>
-        readSync(handle.fd, this.#room, filled, ROOM - filled, this.#roomEnd),
-      )
-      this.#roomEnd += read
-      if (read === 0 || this.#roomEnd - this.#roomAt === ROOM) return
-    }
+    this.#roomEnd =
+      this.#roomAt + atFile('read it', path, () => readFully(handle.fd, this.#room, this.#roomAt))
   }
 }

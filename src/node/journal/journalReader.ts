@@ -1,4 +1,3 @@
-import { readSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import type { Core, RecordBuffer } from '../../core/core.ts'
 import { CHANGE_SIZE } from '../../log/headerChanges.ts'
@@ -10,6 +9,7 @@ import {
   MAX_BLOCK_CHANGES,
 } from '../../log/journalFormat.ts'
 import { atFile, onFile } from '../files/ioErrors.ts'
+import { readFully } from '../files/wholeTransfers.ts'
 import { invalidJournal } from './journalErrors.ts'
 
 /** Some of a journal's changes. */
@@ -104,15 +104,7 @@ export class JournalReader {
   }
 
   #read(room: Uint8Array, position: number): boolean {
-    let filled = 0
-    while (filled < room.length) {
-      const read = atFile('read it', this.path, () =>
-        readSync(this.#handle.fd, room, filled, room.length - filled, position + filled),
-      )
-      if (read === 0) return false
-      filled += read
-    }
-    return true
+    return atFile('read it', this.path, () => readFully(this.#handle.fd, room, position)) === room.length
   }
 
   #torn(position: number): Error {

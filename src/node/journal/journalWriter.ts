@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { access, open } from 'node:fs/promises'
-import type { Core } from '../../core/core.ts'
+import type { Core, RewriteMode } from '../../core/core.ts'
 import { CHANGE_SIZE, type HeaderChanges } from '../../log/headerChanges.ts'
 import {
   BLOCK_HEADER_SIZE,
@@ -13,7 +13,6 @@ import {
 import { onFile } from '../files/ioErrors.ts'
 import type { SourceFile } from '../files/sourceFile.ts'
 import { SyncedFile } from '../files/syncedFile.ts'
-import type { RewriteMode } from '../jobs/segmentTasks.ts'
 
 /**
  * How a run goes about its segments, which their journals record; without a scope it is over a whole partition. Checks of

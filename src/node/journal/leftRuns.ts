@@ -1,4 +1,4 @@
-import type { RewriteMode } from '../jobs/segmentTasks.ts'
+import type { RewriteMode } from '../../core/core.ts'
 import type { CheckedJournal } from './journalCheck.ts'
 import { invalidJournal } from './journalErrors.ts'
 import type { JournalMode } from './journalWriter.ts'

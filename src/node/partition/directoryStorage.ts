@@ -8,12 +8,10 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  readSync,
   renameSync,
   rmSync,
   type Stats,
   statSync,
-  writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { LogFileError } from '../../errors.ts'
@@ -21,6 +19,7 @@ import type { LogStorage, StoredFile } from '../../log/partition/storage.ts'
 import { asLogFileError, atFile } from '../files/ioErrors.ts'
 import { OpenFiles } from '../files/openFiles.ts'
 import { isJournalName, isTemporaryName } from '../files/temporaryFiles.ts'
+import { readFully, writeFully } from '../files/wholeTransfers.ts'
 import { isLockName } from '../locks/directoryLock.ts'
 
 /** A file under this name is of a run that was killed: it is overwritten or removed. */
@@ -43,22 +42,15 @@ class DirectoryFile implements StoredFile {
 
   readInto(room: Uint8Array, position: number): number {
     const length = Math.max(0, Math.min(room.length, this.#size - position))
-    return atFile('read it', this.#path, () => {
-      const descriptor = this.#files.descriptor(this.#path)
-      let filled = 0
-      while (filled < length) {
-        const read = readSync(descriptor, room, filled, length - filled, position + filled)
-        if (read === 0) break
-        filled += read
-      }
-      return filled
-    })
+    return atFile('read it', this.#path, () =>
+      readFully(this.#files.descriptor(this.#path), room.subarray(0, length), position),
+    )
   }
 
   append(bytes: Uint8Array): void {
     const descriptor = this.#files.descriptor(this.#path)
     try {
-      atFile('write to it', this.#path, () => writeAll(descriptor, bytes, this.#size))
+      atFile('write to it', this.#path, () => writeFully(descriptor, bytes, this.#size))
     } catch (error) {
       // what was written of it must not be met by the next append; a failure of this too is for recovery
       try {
@@ -77,12 +69,6 @@ class DirectoryFile implements StoredFile {
 
   flush(): void {
     atFile('make it last', this.#path, () => fsyncSync(this.#files.descriptor(this.#path)))
-  }
-}
-
-function writeAll(descriptor: number, bytes: Uint8Array, position: number): void {
-  for (let done = 0; done < bytes.length; ) {
-    done += writeSync(descriptor, bytes, done, bytes.length - done, position + done)
   }
 }
 
@@ -164,7 +150,7 @@ export function directoryStorage(directory: string, access: 'write' | 'read' = '
           giveTo(owner, descriptor)
           const replaced = statSync(at(name), { throwIfNoEntry: false })
           if (replaced !== undefined) fchmodSync(descriptor, replaced.mode & 0o7777)
-          writeAll(descriptor, bytes, 0)
+          writeFully(descriptor, bytes, 0)
           fsyncSync(descriptor)
         } finally {
           closeSync(descriptor)

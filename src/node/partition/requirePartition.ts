@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { LogFileError } from '../../errors.ts'
 import { isNumberedSegment } from '../../log/fileNames.ts'
 import { atFile } from '../files/ioErrors.ts'
-import { isJournalName, isTemporaryName, journalPathOf } from '../files/temporaryFiles.ts'
+import { isTemporaryName } from '../files/temporaryFiles.ts'
 import { requireFinished } from '../journal/journalErrors.ts'
 import { type DirectoryLock, isLockName, lockDirectory } from '../locks/directoryLock.ts'
+import { journalsAmong } from '../paths/logPaths.ts'
 
 /** What a broker writes into the directory of a partition before its first segment. */
 const METADATA = 'partition.metadata'
@@ -29,12 +30,7 @@ export function requireSegments(directory: string, { isNew = false } = {}): stri
  */
 export function requirePartition(directory: string, { isNew = false } = {}): void {
   const names = requireSegments(directory, { isNew })
-  const segments = new Map(names.map((name) => [journalPathOf(join(directory, name)), join(directory, name)]))
-  const journals = names
-    .filter(isJournalName)
-    .map((name) => join(directory, name))
-    .map((path) => ({ path, segment: segments.get(path) ?? null }))
-  requireFinished({ journals })
+  requireFinished({ journals: journalsAmong(names.map((name) => join(directory, name))) })
 }
 
 /**

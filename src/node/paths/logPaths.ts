@@ -103,6 +103,12 @@ export async function journalsOf(segment: string): Promise<LogJournal[]> {
   return (await isThere(path)) ? [{ path, segment }] : []
 }
 
+/** The journals among these files of one directory. */
+export function journalsAmong(paths: readonly string[]): LogJournal[] {
+  const segments = new Map(paths.map((path) => [journalPathOf(path), path]))
+  return paths.filter(isJournalName).map((path) => ({ path, segment: segments.get(path) ?? null }))
+}
+
 /** Numbered segments tell; among files alone, so does anything that ends in .log. */
 function isPartition(entries: Dirent[]): boolean {
   const files = entries.filter((entry) => !entry.isDirectory())
@@ -134,12 +140,7 @@ async function readPartition(log: LogPath, directory: string, entries: Dirent[])
     }
     files.push({ path, kind: kindOfLogFile(name), size: stats.size })
   }
-  const segments = new Map(files.map(({ path }) => [journalPathOf(path), path]))
-  return {
-    directory,
-    files,
-    journals: journals.map((path) => ({ path, segment: segments.get(path) ?? null })),
-  }
+  return { directory, files, journals: journalsAmong([...files.map(({ path }) => path), ...journals]) }
 }
 
 async function readLogDirectory(log: LogPath, entries: Dirent[]): Promise<void> {

@@ -1,9 +1,7 @@
-import { readSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import type { BatchStream } from '../../log/batchStream.ts'
-import { atFile } from '../files/ioErrors.ts'
 import type { OutputFile } from '../files/outputFile.ts'
-import { changedMeanwhile, type SourceFile } from '../files/sourceFile.ts'
+import { readWhole, type SourceFile } from '../files/sourceFile.ts'
 import type { Job } from '../jobs/job.ts'
 
 /** The first read, and the one behind the rest of a batch that was passed over: a header with some room. */
@@ -40,7 +38,7 @@ export async function streamFile(
       // taken anew in each turn, as the core's memory may have moved
       const { bytes } = region
       const length = Math.min(windowSize, size - position)
-      readFully(source, bytes, left, length, position)
+      readWhole(source, bytes.subarray(left, left + length), position)
       const window = bytes.subarray(0, left + length)
       const done = stream.feed(window)
       if (output !== null) output.write(window.subarray(0, done), position - left)
@@ -83,7 +81,7 @@ export async function scanFile(
     for (let position = 0; position < size && !stream.isSettled; ) {
       const { bytes } = region
       const length = Math.min(wanted, windowSize, size - position)
-      readFully(source, bytes, left, length, position)
+      readWhole(source, bytes.subarray(left, left + length), position)
       const window = bytes.subarray(0, left + length)
       const done = stream.feed(window)
       window.copyWithin(0, done)
@@ -108,20 +106,4 @@ export async function scanFile(
 async function takeTurn(job: Job): Promise<void> {
   await setImmediate()
   job.signal?.throwIfAborted()
-}
-
-function readFully(
-  { path, handle }: SourceFile,
-  room: Uint8Array,
-  offset: number,
-  length: number,
-  position: number,
-): void {
-  for (let filled = 0; filled < length; ) {
-    const read = atFile('read it', path, () =>
-      readSync(handle.fd, room, offset + filled, length - filled, position + filled),
-    )
-    if (read === 0) throw changedMeanwhile(path)
-    filled += read
-  }
 }
