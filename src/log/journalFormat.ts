@@ -12,8 +12,7 @@ import { CHANGE_SIZE } from './headerChanges.ts'
  * A scope of 0 is a whole partition. The header is written last. Changes go up by position. The blocks fill the file to
  * its end.
  */
-export interface JournalHeader extends RewriteMode {
-  scope: JournalScope
+export interface JournalHeader extends JournalMode {
   segmentSize: number
   /** Milliseconds since 1970, which the rewritten segment keeps. */
   atimeMs: number
@@ -21,7 +20,12 @@ export interface JournalHeader extends RewriteMode {
   changes: number
 }
 
-/** What the run was to rewrite: the whole partition, or this segment alone. */
+/** How the run goes about its segments. */
+export interface JournalMode extends RewriteMode {
+  scope: JournalScope
+}
+
+/** What the run is to rewrite: the whole partition, or this segment alone. */
 export type JournalScope = 'partition' | 'segment'
 
 export const JOURNAL_HEADER_SIZE = 64

@@ -41,7 +41,11 @@ async function interrupted(
 ): Promise<{ directory: string; path: string; journal: string }> {
   const directory = writeTree(newDirectory(), { [SEGMENT]: bytes, ...tree })
   const path = join(directory, SEGMENT)
-  const mode = { crc: options.crc ?? 'patch', direction: options.direction ?? 'map' } as const
+  const mode = {
+    crc: options.crc ?? 'patch',
+    direction: options.direction ?? 'map',
+    scope: 'partition',
+  } as const
   const { isJournaled } = await checkSegment(path, join(directory, 'made'), Job.start({}), mode)
   expect(isJournaled).toBe(true)
   renameSync(join(directory, 'made'), journalPathOf(path))

@@ -31,7 +31,11 @@ async function interrupted(): Promise<{ root: string; paths: string[] }> {
   const paths = Array.from({ length: PARTITIONS }, (_, at) => join(root, `orders-${at}`))
   for (const path of paths) {
     const segment = join(writeTree(path, { [SEGMENT]: bytes }), SEGMENT)
-    await checkSegment(segment, journalPathOf(segment), Job.start({}), { crc: 'patch', direction: 'map' })
+    await checkSegment(segment, journalPathOf(segment), Job.start({}), {
+      crc: 'patch',
+      direction: 'map',
+      scope: 'partition',
+    })
   }
   return { root, paths }
 }

@@ -1,5 +1,6 @@
 import type { RewriteMode, RewriteReport, VerifyReport } from '../../core/core.ts'
 import type { IncompleteBatch } from '../../log/batchStream.ts'
+import type { JournalMode } from '../../log/journalFormat.ts'
 import type { FileIdentity } from '../files/sourceFile.ts'
 
 /** What became of one segment. */
@@ -37,7 +38,7 @@ export interface SegmentTasks {
     input: { path: string; target: string; mode: RewriteMode; owner: 'mine' | 'kept' }
     result: SegmentRewrite
   }
-  check: { input: { path: string; journal: string; mode: RewriteMode }; result: SegmentCheck }
+  check: { input: { path: string; journal: string; mode: JournalMode }; result: SegmentCheck }
   apply: { input: { path: string; journal: string }; result: { seconds: number } }
 }
 

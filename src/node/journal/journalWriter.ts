@@ -1,26 +1,18 @@
 import { constants } from 'node:fs'
 import { access, open } from 'node:fs/promises'
-import type { Core, RewriteMode } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { CHANGE_SIZE, type HeaderChanges } from '../../log/headerChanges.ts'
 import {
   BLOCK_HEADER_SIZE,
   encodeBlockHeader,
   encodeJournalHeader,
   JOURNAL_HEADER_SIZE,
-  type JournalScope,
+  type JournalMode,
   MAX_BLOCK_CHANGES,
 } from '../../log/journalFormat.ts'
 import { onFile } from '../files/ioErrors.ts'
 import type { SourceFile } from '../files/sourceFile.ts'
 import { SyncedFile } from '../files/syncedFile.ts'
-
-/**
- * How a run goes about its segments, which their journals record; without a scope it is over a whole partition. Checks of
- * segments take it for their mode, and hand it on as it is.
- */
-export interface JournalMode extends RewriteMode {
-  scope?: JournalScope
-}
 
 const MAX_BLOCK = MAX_BLOCK_CHANGES * CHANGE_SIZE
 
@@ -55,8 +47,7 @@ export class JournalWriter extends SyncedFile {
   /** Makes it last and closes it. */
   async finish({ stats, size }: SourceFile, mode: JournalMode): Promise<void> {
     const { atimeMs, mtimeMs } = stats
-    const { crc, direction, scope = 'partition' } = mode
-    const header = { crc, direction, scope, segmentSize: size, atimeMs, mtimeMs, changes: this.#changes }
+    const header = { ...mode, segmentSize: size, atimeMs, mtimeMs, changes: this.#changes }
     this.write(encodeJournalHeader(header, this.#core), 0)
     await onFile('finish it', this.path, async () => {
       await this.sync()

@@ -1,5 +1,6 @@
 import { rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import type { JournalMode } from '../../log/journalFormat.ts'
 import { onFile } from '../files/ioErrors.ts'
 import { journalPathOf, syncDirectory } from '../files/temporaryFiles.ts'
 import type { Job } from '../jobs/job.ts'
@@ -7,7 +8,6 @@ import type { LogJournal } from '../paths/logPaths.ts'
 import { applyJournal } from './journalApply.ts'
 import { checkJournal } from './journalCheck.ts'
 import { invalidJournal } from './journalErrors.ts'
-import type { JournalMode } from './journalWriter.ts'
 import { isOfSuchRun, type LeftJournal, type LeftRuns, runsOf } from './leftRuns.ts'
 
 /**
@@ -60,7 +60,7 @@ export class Journals {
    * tell that it is not all done, until those of this run do. One of a run over a segment alone is removed at once before
    * one over the partition: beside the journals of that, it would tell of a run that came later.
    */
-  async supersede({ whole, alone }: LeftRuns, mode: Required<JournalMode>): Promise<void> {
+  async supersede({ whole, alone }: LeftRuns, mode: JournalMode): Promise<void> {
     this.#superseded = [...whole, ...alone].filter((journal) => !isOfSuchRun(journal, mode))
     if (mode.scope === 'partition') await this.#remove(alone.map(({ segment }) => segment))
   }

@@ -1,7 +1,7 @@
 import type { RewriteMode } from '../../core/core.ts'
+import type { JournalMode } from '../../log/journalFormat.ts'
 import type { CheckedJournal } from './journalCheck.ts'
 import { invalidJournal } from './journalErrors.ts'
-import type { JournalMode } from './journalWriter.ts'
 
 /** A journal that an interrupted run left, and that fits its segment. */
 export interface LeftJournal extends CheckedJournal {
@@ -51,7 +51,7 @@ export function modeOf({ header: { crc, direction } }: LeftJournal): RewriteMode
 }
 
 /** Whether a journal is of a run that goes about it as another one: in the same way, over as much. */
-export function isOfSuchRun({ header }: LeftJournal, mode: Required<JournalMode>): boolean {
+export function isOfSuchRun({ header }: LeftJournal, mode: JournalMode): boolean {
   return header.scope === mode.scope && isSameMode(header, mode)
 }
 

@@ -3,6 +3,7 @@ import type { RewriteMode } from '../../core/core.ts'
 import { BatchStream } from '../../log/batchStream.ts'
 import { baseOffsetOfName } from '../../log/fileNames.ts'
 import { HeaderChanges } from '../../log/headerChanges.ts'
+import type { JournalMode } from '../../log/journalFormat.ts'
 import { RewriteWork } from '../../log/rewriteWork.ts'
 import { VerifyWork } from '../../log/verifyWork.ts'
 import { OutputFile } from '../files/outputFile.ts'
@@ -64,7 +65,7 @@ export function checkSegment(
   path: string,
   journal: string,
   job: Job,
-  mode: RewriteMode,
+  mode: JournalMode,
 ): Promise<SegmentCheck> {
   return withSource(path, async (source) => {
     const began = performance.now()
