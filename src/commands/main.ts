@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { addAuditCommand } from './audit.ts'
-import { CompilerWatch } from './compilerWatch.ts'
 import { addDumpCommand } from './dump.ts'
 import { Interrupted } from './interrupts.ts'
+import { collectGarbage } from './lastCollection.ts'
 import { describeFailure, EXIT_FAILED, writeError } from './output.ts'
 import { addRecoverCommand } from './recover.ts'
 import { addRewriteCommand } from './rewrite.ts'
@@ -79,6 +79,5 @@ async function main(): Promise<void> {
   }
 }
 
-const compilers = new CompilerWatch()
 await main()
-await compilers.letFinish()
+collectGarbage()

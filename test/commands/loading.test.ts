@@ -36,7 +36,8 @@ describe('what is loaded', () => {
       'errors.ts',
       'mirrorPidError.ts',
       'node:fs',
-      'node:perf_hooks',
+      'node:v8',
+      'node:vm',
     ])
   })
 

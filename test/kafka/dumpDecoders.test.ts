@@ -13,7 +13,13 @@ import { shareGroupStateTypes } from '../../src/dump/messages/shareGroupState.ts
 import { transactionLogTypes } from '../../src/dump/messages/transactionLog.ts'
 import { encodeRecordBatch } from '../../src/index.ts'
 import { dump } from '../dump/cli.ts'
-import { generator, MessageWriter } from '../support/messages.ts'
+import {
+  clusterMetadataMessages,
+  framed,
+  generator,
+  type Message,
+  MessageWriter,
+} from '../support/messages.ts'
 import { kafkaDump } from './judge.js'
 
 const LOG = '00000000000000000000.log'
@@ -24,8 +30,6 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mirrorpid-dump-'))
 })
 afterAll(() => rm(directory, { recursive: true, force: true }))
-
-type Message = { key: Uint8Array | null; value: Uint8Array | null }
 
 const prefixed = (version: number, bytes: Uint8Array) => new ByteWriter().int16(version).bytes(bytes).finish()
 
@@ -122,17 +126,6 @@ describe('members of consumer groups', () => {
   })
 })
 
-/** A message of __cluster_metadata or __remote_log_metadata. */
-const framed = (type: number, version: number, bytes: Uint8Array, frame = 1): Message => ({
-  key: null,
-  value: new ByteWriter()
-    .unsignedVarint(frame)
-    .unsignedVarint(type)
-    .unsignedVarint(version)
-    .bytes(bytes)
-    .finish(),
-})
-
 const decoders = {
   '--cluster-metadata-decoder': { type: 2, known: metadataTypes().get(2)!.form, unknown: 6 },
   '--remote-log-metadata-decoder': { type: 2, known: remoteLogMetadataTypes().get(2)!, unknown: 4 },
@@ -168,15 +161,7 @@ describe.each(Object.entries(decoders))('%s', (option, { type, known, unknown })
 
 describe('--cluster-metadata-decoder', () => {
   it('shows messages of each type and version', async () => {
-    const next = generator(5)
-    const messages: Message[] = []
-    for (const [type, { form }] of metadataTypes()) {
-      for (let version = 0; version <= form.highest; version++) {
-        for (let count = 0; count < EACH; count++) {
-          messages.push(framed(type, version, MessageWriter.write(form, version, next)))
-        }
-      }
-    }
+    const messages = clusterMetadataMessages(EACH, 5)
     const [ours, kafka] = await bothDump('--cluster-metadata-decoder', messages)
     expect(kafka.filter((line) => / payload: \{/.test(line)).length).toBeGreaterThan(messages.length * 0.9)
     expect(ours).toEqual(kafka)

@@ -1,4 +1,5 @@
 import { ByteWriter } from '../../src/bytes/byteWriter.ts'
+import { metadataTypes } from '../../src/dump/messages/clusterMetadata.ts'
 import type { Field, FieldType, Schema } from '../../src/dump/messages/schema.ts'
 
 /** A seeded generator: the same messages in every run. */
@@ -125,4 +126,28 @@ export class MessageWriter {
     else if (size === 2) this.writer.int16(length)
     else this.writer.int32(length)
   }
+}
+
+export type Message = { key: Uint8Array | null; value: Uint8Array | null }
+
+/** A message of __cluster_metadata or __remote_log_metadata. */
+export const framed = (type: number, version: number, bytes: Uint8Array, frame = 1): Message => ({
+  key: null,
+  value: new ByteWriter()
+    .unsignedVarint(frame)
+    .unsignedVarint(type)
+    .unsignedVarint(version)
+    .bytes(bytes)
+    .finish(),
+})
+
+/** As many as said of each type and version. */
+export function clusterMetadataMessages(each: number, seed: number): Message[] {
+  const next = generator(seed)
+  return [...metadataTypes()].flatMap(([type, { form }]) =>
+    Array.from({ length: (form.highest + 1) * each }, (_, at) => {
+      const version = Math.floor(at / each)
+      return framed(type, version, MessageWriter.write(form, version, next))
+    }),
+  )
 }
