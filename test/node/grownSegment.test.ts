@@ -31,7 +31,7 @@ function mapped(...parts: Buffer[]): Buffer {
 async function killed(done: number, grow: (bytes: Buffer) => Buffer, before = segment): Promise<string> {
   const directory = writeTree(newDirectory(), { [SEGMENT]: before })
   const path = join(directory, SEGMENT)
-  const mode = { crc: 'patch', direction: 'map', scope: 'partition' } as const
+  const mode = { crc: 'patch', direction: 'map', scope: 'segment' } as const
   await checkSegment(path, journalPathOf(path), Job.start({}), mode)
   const end = batches.slice(0, done).reduce((sum, { length }) => sum + length, 0)
   writeFileSync(path, grow(Buffer.concat([mapped(before.subarray(0, end)), before.subarray(end)])))

@@ -4,6 +4,7 @@ import { crc32c } from '@node-rs/crc32'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { loadCoreSync, type RewriteOptions } from '../../src/index.ts'
+import type { JournalMode } from '../../src/log/journalFormat.ts'
 import { journalPathOf } from '../../src/node/files/temporaryFiles.ts'
 import { rewritePaths, rewriteSegmentFile, verifyPaths, verifySegmentFile } from '../../src/node/index.ts'
 import { Job } from '../../src/node/jobs/job.ts'
@@ -33,10 +34,10 @@ function rewritten(bytes: Buffer, options: RewriteOptions = {}): Buffer {
 }
 const mapped = rewritten(segment)
 
-/** A partition in which a run was killed right before its first header. */
+/** A partition in which a run over it, or over its segment, was killed right before its first header. */
 async function interrupted(
   bytes: Buffer = segment,
-  options: RewriteOptions = {},
+  options: RewriteOptions & Partial<Pick<JournalMode, 'scope'>> = {},
   tree: Tree = {},
 ): Promise<{ directory: string; path: string; journal: string }> {
   const directory = writeTree(newDirectory(), { [SEGMENT]: bytes, ...tree })
@@ -44,7 +45,7 @@ async function interrupted(
   const mode = {
     crc: options.crc ?? 'patch',
     direction: options.direction ?? 'map',
-    scope: 'partition',
+    scope: options.scope ?? 'partition',
   } as const
   const { isJournaled } = await checkSegment(path, join(directory, 'made'), Job.start({}), mode)
   expect(isJournaled).toBe(true)
@@ -173,7 +174,7 @@ describe('the journal of a killed run', () => {
   })
 
   it('of one segment file is finished by the function for one', async () => {
-    const { path, journal } = await interrupted()
+    const { path, journal } = await interrupted(segment, { scope: 'segment' })
     await expect(verifySegmentFile(path)).rejects.toMatchObject({ code: 'UNFINISHED_REWRITE', file: journal })
     const out = join(newDirectory(), 'out.log')
     await expect(rewriteSegmentFile(path, { out })).rejects.toMatchObject({ code: 'UNFINISHED_REWRITE' })

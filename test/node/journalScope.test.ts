@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { loadCoreSync } from '../../src/index.ts'
 import type { JournalMode } from '../../src/log/journalFormat.ts'
 import { journalPathOf } from '../../src/node/files/temporaryFiles.ts'
-import { rewritePaths } from '../../src/node/index.ts'
+import { rewritePaths, rewriteSegmentFile } from '../../src/node/index.ts'
 import { Job } from '../../src/node/jobs/job.ts'
 import { checkSegment } from '../../src/node/segments/segmentPasses.ts'
 import { batch, hex, pattern } from '../support/batches.ts'
@@ -158,6 +158,26 @@ describe('a killed run over a partition', () => {
     const { status, stdout, stderr } = runCommand(['rewrite', directory, '--in-place', '--resume'])
     expect([status, stderr]).toEqual([0, expect.stringContaining('Restore the ids (--unmap)')])
     expect(stdout).toContain('mapped already')
+    expect([sidesIn(directory), isSnapshotMapped(directory)]).toEqual([['mapped', 'mapped', 'mapped'], true])
+  })
+
+  it('is not finished by the path of a segment, as nothing would tell any more that the rest waits', async () => {
+    const directory = partitionOf('native', 'native', 'native')
+    await leave(directory, SECOND, MAP)
+    const before = readTree(directory)
+    const path = join(directory, SECOND)
+    const refusal = {
+      code: 'UNFINISHED_REWRITE',
+      message: expect.stringContaining(`"mirrorpid rewrite ${directory} --in-place --resume"`),
+    }
+    for (const options of [{ resume: true }, {}, { direction: 'unmap' }] as const) {
+      expect((await rewritePaths([path], { inPlace: true, ...options })).errors).toMatchObject([refusal])
+    }
+    await expect(rewriteSegmentFile(path, { inPlace: true })).rejects.toMatchObject(refusal)
+    expect(readTree(directory)).toEqual(before)
+    expect((await rewritePaths([join(directory, FIRST)], { inPlace: true, resume: true })).errors).toEqual([])
+    expect(readTree(directory)).toEqual(before)
+    expect((await rewritePaths([directory], { inPlace: true, resume: true })).errors).toEqual([])
     expect([sidesIn(directory), isSnapshotMapped(directory)]).toEqual([['mapped', 'mapped', 'mapped'], true])
   })
 

@@ -1,5 +1,7 @@
+import { dirname } from 'node:path'
 import { LogFileError } from '../../errors.ts'
 import type { LogUnit } from '../paths/logPaths.ts'
+import type { LeftRuns } from './leftRuns.ts'
 
 /** A journal that cannot be trusted: nothing is done by it. */
 export function invalidJournal(journal: string, fault: string): LogFileError {
@@ -22,6 +24,22 @@ export function unfinishedRewrites({ journals }: Pick<LogUnit, 'journals'>): Log
           'may be half rewritten; when none goes on, finish it by "mirrorpid rewrite --in-place --resume" on the same path',
         path,
       ),
+  )
+}
+
+/**
+ * By a segment's path alone, a run over its partition cannot be finished; and without the journal, nothing would tell any
+ * more that the rest of it waits.
+ * @throws LogFileError UNFINISHED_REWRITE
+ */
+export function requireNoneOfPartition({ whole, earlier }: LeftRuns): void {
+  const [journal] = [...whole, ...earlier]
+  if (journal === undefined) return
+  throw new LogFileError(
+    'UNFINISHED_REWRITE',
+    `${journal.path}: it was the rewrite in place of the whole partition that was interrupted, so it cannot be finished in ` +
+      `${journal.segment} alone; finish it by "mirrorpid rewrite ${dirname(journal.path)} --in-place --resume"`,
+    journal.path,
   )
 }
 

@@ -7,7 +7,7 @@ import type { Job } from '../jobs/job.ts'
 import type { LogJournal } from '../paths/logPaths.ts'
 import { applyJournal } from './journalApply.ts'
 import { checkJournal } from './journalCheck.ts'
-import { invalidJournal } from './journalErrors.ts'
+import { invalidJournal, requireNoneOfPartition } from './journalErrors.ts'
 import { isOfSuchRun, type LeftJournal, type LeftRuns, runsOf } from './leftRuns.ts'
 
 /**
@@ -26,13 +26,15 @@ export class Journals {
   /**
    * Does what the journals say that interrupted runs left, each in the mode of its run. All are checked before anything is
    * done by one of them.
+   * @param scope how far this run is to go
    * @param finished is told of each segment
    * @returns the runs that left them
-   * @throws LogFileError INVALID_JOURNAL, IO_ERROR
+   * @throws LogFileError INVALID_JOURNAL, IO_ERROR, UNFINISHED_REWRITE where one of them was to go further
    */
   async finishLeft(
     left: readonly LogJournal[],
     job: Job,
+    scope: JournalMode['scope'],
     finished: (journal: { segment: string; grownBy: number }) => void,
   ): Promise<LeftRuns> {
     const checked: LeftJournal[] = []
@@ -41,6 +43,7 @@ export class Journals {
       checked.push({ path, segment, ...(await checkJournal(segment, path, job)) })
     }
     const runs = runsOf(checked)
+    if (scope === 'segment') requireNoneOfPartition(runs)
     const apply = async (journals: readonly LeftJournal[]) => {
       for (const { path, segment, grownBy } of journals) {
         job.signal?.throwIfAborted()

@@ -60,9 +60,10 @@ async function rewriteLocked(
   done: RewrittenFiles,
 ): Promise<void> {
   const journals = new Journals()
+  const scope = unit.directory === null ? 'segment' : 'partition'
   let isDone = false
   try {
-    const left = await journals.finishLeft(unit.journals, job, ({ segment, grownBy }) => {
+    const left = await journals.finishLeft(unit.journals, job, scope, ({ segment, grownBy }) => {
       done.resumed.push(segment)
       if (grownBy > 0) done.grown.push({ path: segment, bytes: grownBy })
     })
@@ -71,7 +72,7 @@ async function rewriteLocked(
     if (mode === null) {
       for (const { files, mode } of runs) await rewriteFiles(files, job, mode, journals, done)
     } else {
-      const ownMode = { ...mode, scope: unit.directory === null ? 'segment' : 'partition' } as const
+      const ownMode = { ...mode, scope } as const
       await journals.supersede(left, ownMode)
       await rewriteFiles(unit.files, job, ownMode, journals, done)
     }
@@ -91,10 +92,9 @@ function runsToFinish(
     files: files.filter(({ path }) => path === journal.segment),
     mode: { ...modeOf(journal), scope: 'segment' },
   }))
-  if (mode === null) return runs
+  if (mode === null || directory === null) return runs
   const others = files.filter(({ path }) => !alone.some(({ segment }) => segment === path))
-  const path = directory ?? files[0]?.path ?? ''
-  return [{ path, files: others, mode: { ...mode, scope: 'partition' } }, ...runs]
+  return [{ path: directory, files: others, mode: { ...mode, scope: 'partition' } }, ...runs]
 }
 
 async function rewriteFiles(

@@ -24,8 +24,8 @@ export interface RewrittenFiles {
   /** Those of them that a broker has added to since, with the bytes that were added. */
   grown: { path: string; bytes: number }[]
   /**
-   * The interrupted runs that were finished, with their modes: each over a partition, by its directory (by the segment
-   * where only that was given), or over a segment alone.
+   * The interrupted runs that were finished, with their modes: each over a partition, by its directory, or over a segment
+   * alone.
    */
   finishedRuns: ({ path: string } & RewriteMode)[]
   /** Segments whose journals stay, as their rewrite in place failed after something was changed: the next run finishes it. */

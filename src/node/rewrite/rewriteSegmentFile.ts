@@ -29,7 +29,8 @@ export interface RewriteSegmentOptions extends RewriteOptions, JobOptions {
  * @param path the segment; in place no symbolic link
  * @throws CorruptBatchError, UnmappableProducerIdError as `core.rewrite` does; nothing was written then
  * @throws LogFileError IO_ERROR, OUTPUT_EXISTS where `out` is there already, and where a rewrite in place was interrupted:
- *   UNFINISHED_REWRITE with `out`, INVALID_JOURNAL with `inPlace`; DIRECTORY_LOCKED where another run changes the directory
+ *   UNFINISHED_REWRITE with `out`, and with `inPlace` where that was to go over the whole partition; INVALID_JOURNAL with
+ *   `inPlace`; DIRECTORY_LOCKED where another run changes the directory
  * @throws InvalidArgumentError
  * @example
  * const report = await rewriteSegmentFile('00000000000000000000.log', { out: 'mapped.log', crc: 'verify' })
