@@ -20,11 +20,13 @@ export function requireBytes(value: Uint8Array | DataView, name: string): void {
 export function bytesOf(value: Uint8Array | DataView, name: string): Uint8Array {
   requireBytes(value, name)
   try {
+    // of a buffer that has shrunk below it, a view says that it is empty; its methods tell
+    if (value.byteLength === 0 && 'at' in value) value.at(0)
     return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
   } catch (cause) {
     throw new MirrorPidError(
       'DETACHED_BUFFER',
-      `${name} is a view of memory that has moved (it was transferred, or the core's memory grew): take ` +
+      `${name} is a view of memory that has moved (it was transferred or has shrunk, or the core's memory grew): take ` +
         'buffer.bytes again after allocate()',
       { cause },
     )

@@ -30,7 +30,7 @@ export interface RecordBatchSpec {
   producerId?: bigint
   producerEpoch?: number
   baseSequence?: number
-  /** Default that of the last record. Larger when compaction took the last records away; needed without records. */
+  /** Default that of the last record, 0 without records. Larger when compaction took the last records away. */
   lastOffsetDelta?: number
   /** Default the largest of the records. */
   maxTimestamp?: bigint
@@ -161,7 +161,7 @@ function writeProducer(writer: ByteWriter, spec: RecordBatchSpec): void {
 function writeRecord(writer: ByteWriter, record: PlacedRecord, baseTimestamp: bigint): void {
   const body = new ByteWriter()
     .int8(0)
-    .varlong(record.timestamp - baseTimestamp)
+    .varlong(BigInt.asIntN(64, record.timestamp - baseTimestamp)) // wraps, as in Java
     .varint(record.offsetDelta)
     .nullableBytes(record.key ?? null)
     .nullableBytes(record.value ?? null)

@@ -36,7 +36,8 @@ const MAX_STRING_BYTES = 32767 // Kafka's limit for a string
 /**
  * The barrier as a whole batch: one control record, not transactional, without a producer.
  *
- * @throws InvalidArgumentError for an empty id, one of more than 32,767 bytes, or a lone surrogate
+ * @throws InvalidArgumentError for an empty id, one of more than 32,767 bytes, or a lone surrogate; for tagged fields
+ * without an id that would be read as an id and others
  * @see KIP-1279 (Cluster Mirroring)
  * @example
  * const barrier = { baseOffset: 42n, leaderEpoch: 7, timestamp: 1700000000000n, sourceClusterId: 'YkX3tQ2mSGa0b1c2d3e4fA' }
@@ -64,7 +65,14 @@ function encodeValue(sourceClusterId: string | null, taggedFields: readonly Tagg
     writer.unsignedVarint(id.length + 1).bytes(id)
   }
   writeTaggedFields(writer, taggedFields)
-  return writer.finish()
+  const value = writer.finish()
+  // only fields can be taken for an id
+  if (sourceClusterId === null && parse(value).sourceClusterId !== null) {
+    throw new InvalidArgumentError(
+      'taggedFields without a sourceClusterId would be read as one, and as other fields; leave some out',
+    )
+  }
+  return value
 }
 
 function encodeClusterId(sourceClusterId: string): Uint8Array {
@@ -115,7 +123,8 @@ function parse(bytes: Uint8Array): MirrorPidReset {
     return { version, sourceClusterId: readClusterId(reader), taggedFields: readToEnd(reader) }
   } catch (error) {
     // The shape without an id goes straight on to its tagged fields. No id has a length of zero or null, so a value of
-    // the first shape is never taken for the second; what fits neither is reported as the first.
+    // the first shape is never taken for the second, but for some fields the other way round, which the encoder refuses.
+    // What fits neither is reported as the first.
     const short = new ByteReader(bytes, start)
     try {
       return { version, sourceClusterId: null, taggedFields: readToEnd(short) }

@@ -159,6 +159,9 @@ export class MirrorPartition {
     origin: 'client' | 'coordinator',
     options: AppendOptions = {},
   ): LogAppendResult {
+    if (origin !== 'client' && origin !== 'coordinator') {
+      throw new InvalidArgumentError(`origin must be "client" or "coordinator"; got ${String(origin)}`)
+    }
     if (!isWritable(this.state)) {
       throw new AppendRefusedError(
         'a local append',

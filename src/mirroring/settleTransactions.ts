@@ -25,7 +25,8 @@ export function settleTransactions(
       leaderEpoch: leader.leaderEpoch,
       timestamp: timestamp(),
       producerId,
-      producerEpoch,
+      // a source may hold a negative one, which no marker can have; a higher one ends the transaction too
+      producerEpoch: Math.max(producerEpoch, 0),
       // that of the coordinator which is known here; a lower one would be fenced
       coordinatorEpoch: Math.max(coordinatorEpoch, 0),
     })

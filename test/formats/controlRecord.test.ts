@@ -152,6 +152,34 @@ describe('the barrier', () => {
     )
   })
 
+  it('without an id is never written with fields that would be read as one', () => {
+    // a count of 2 is also the length of an id of 1 byte, and so on
+    const field = fc.record({ tag: fc.nat(4), value: fc.uint8Array({ maxLength: 3, max: 4 }) })
+    let refused = 0
+    fc.assert(
+      fc.property(fc.array(field, { maxLength: 4 }), (taggedFields) => {
+        let bytes: Uint8Array
+        try {
+          bytes = encodeMirrorPidReset({ ...spec, sourceClusterId: null, taggedFields })
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'INVALID_ARGUMENT' })
+          refused++
+          return
+        }
+        expect(decodeControlRecord(only(bytes))).toMatchObject({ sourceClusterId: null, taggedFields })
+      }),
+      { numRuns: 2000 },
+    )
+    expect(refused).toBeGreaterThan(0)
+    const taggedFields = [
+      { tag: 0, value: new Uint8Array([9]) },
+      { tag: 1, value: new Uint8Array(0) },
+    ]
+    expect(() => encodeMirrorPidReset({ ...spec, sourceClusterId: null, taggedFields })).toThrow(
+      /read as one/,
+    )
+  })
+
   it.each([
     ['nothing', ''],
     ['half a version', '00'],

@@ -172,4 +172,20 @@ describe.each(backends)('hostile arguments: $name', ({ core }) => {
     }
     expect(core.rewrite(new Uint8Array(0)).batches).toBe(0)
   })
+
+  it('tells a view of a buffer that has shrunk from an empty one', () => {
+    const Resizable = ArrayBuffer as unknown as new (
+      length: number,
+      options: { maxByteLength: number },
+    ) => ArrayBuffer & { resize(length: number): void }
+    const buffer = new Resizable(200, { maxByteLength: 200 })
+    const views = [new Uint8Array(buffer, 0, 100), Buffer.from(buffer, 0, 100), new DataView(buffer, 0, 100)]
+    buffer.resize(50)
+    for (const call of [core.rewrite, core.verify, core.crc32c]) {
+      for (const view of views) {
+        expect(() => call(view)).toThrow(expect.objectContaining({ code: 'DETACHED_BUFFER' }))
+      }
+      expect(() => call(new Uint8Array(buffer, 50))).not.toThrow()
+    }
+  })
 })

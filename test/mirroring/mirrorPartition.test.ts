@@ -8,6 +8,7 @@ import {
   recordBatches,
   SoleReplica,
 } from '../../src/index.ts'
+import { jsCore } from '../../src/js.ts'
 import { sharedEndOffset } from '../../src/mirroring/sharedLog.ts'
 import { type BatchOp, encodeOp } from '../producers/logBuilder.ts'
 
@@ -65,5 +66,39 @@ describe('a failover', () => {
     expect(mirror.stop()).toBe('STOPPED')
     expect(replicas.replicas.map(({ log }) => log.logEndOffset)).toEqual([1n, 1n])
     expect([...recordBatches(replicas.replicas[1]!.log.read(0n).records)].length).toBe(1)
+  })
+
+  it.each([
+    [-1, 'abort'],
+    [-3, 'abort'],
+    [-32768, 'truncate'],
+    [32767, 'abort'],
+  ] as const)('ends a transaction of epoch %d, which a source may hold (%s)', (epoch, openTransactions) => {
+    const { mirror, log } = cluster()
+    mirror.prepare({ sourceClusterId: 'A' })
+    mirror.start()
+    const batch = Buffer.from(encodeOp({ kind: 'txn', pid: 6, seq: 0, offset: 0 }))
+    batch.writeInt16BE(epoch, 51)
+    batch.writeUInt32BE(jsCore().crc32c(batch.subarray(21)), 17)
+    mirror.mirror(batch)
+    expect(log.producerState.ongoingTransactions).toMatchObject([{ producerId: -8n, producerEpoch: epoch }])
+    expect(mirror.stop({ openTransactions })).toBe('STOPPED')
+    expect(log.lastStableOffset).toBe(log.logEndOffset)
+    expect(log.producerState.ongoingTransactions).toEqual([])
+  })
+})
+
+describe('a stopped mirror', () => {
+  it('takes nothing as mirrored by another way', () => {
+    const { mirror, log } = cluster()
+    mirror.prepare({ sourceClusterId: 'A' })
+    mirror.start()
+    mirror.stop()
+    const end = log.logEndOffset
+    for (const origin of ['mirror', 'replication', undefined]) {
+      const append = () => mirror.append(encodeOp({ kind: 'data', pid: 5, seq: 0 }), origin as 'client')
+      expect(append).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }))
+    }
+    expect(log.logEndOffset).toBe(end)
   })
 })
