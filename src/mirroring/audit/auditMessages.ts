@@ -80,6 +80,13 @@ export function secondMarker(name: string, previousOffset: bigint): string {
   )
 }
 
+export function markerBehindPlainData(name: string, producerId: bigint, previousOffset: bigint): string {
+  return (
+    `the ${name} ends no transaction, and the data of ${producerId} before it, at offset ${previousOffset}, is of none: a ` +
+    'producer is transactional or it is not, so two of them write under this id, and its sequences and epochs are of both'
+  )
+}
+
 export function halfMapped(producerId: bigint, mapped: bigint, firstOffset: bigint): string {
   return (
     `the marker of ${producerId} belongs to the transaction that is open since offset ${firstOffset} under ${mapped}: data ` +

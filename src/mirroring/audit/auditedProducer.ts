@@ -17,6 +17,8 @@ export interface AuditedProducer {
   timestamp: number
   /** How many offsets were missing in the log when its last data came. */
   missing: number
+  /** Whether its last data of that epoch was not transactional. */
+  isPlain: boolean
   /** Set by AuditState alone. */
   transaction: AuditedTransaction | null
   /** The last marker, until data follows it. */
@@ -72,6 +74,7 @@ export function newProducer(
     coordinatorEpoch: -1,
     timestamp,
     missing,
+    isPlain: false,
     transaction: null,
     marker: null,
     barriers,

@@ -38,6 +38,7 @@ export function auditData(
   producer.lastSequence = hasSequence(state, header) ? header.lastSequence : ANY_SEQUENCE
   producer.offset = offset
   producer.missing = state.missing
+  producer.isPlain = !header.isTransactional
   producer.marker = null
 }
 

@@ -126,7 +126,8 @@ function endsUnderMappedId(state: AuditState, header: BatchHeader, offset: bigin
 
 /**
  * A marker without an open transaction is normal: it was written twice (KAFKA-19999), the records of its transaction
- * were removed, or none were written to this partition. It is a finding where it shows that another one took its place.
+ * were removed, or none were written to this partition. It is a finding where it shows that another one took its place,
+ * or that the producer before it is none that has transactions.
  */
 function auditOrphan(
   state: AuditState,
@@ -145,6 +146,10 @@ function auditOrphan(
     state.findings.add({ kind: 'transaction', ...facts, previousOffset }, () =>
       say.secondMarker(nameOf(marker), previousOffset),
     )
+  } else if (isBehindPlainData(state, producer, marker)) {
+    state.findings.add({ kind: 'transaction', ...facts }, () =>
+      say.markerBehindPlainData(nameOf(marker), producerId, facts.previousOffset),
+    )
   } else {
     state.notes.add('marker-without-transaction', offset)
   }
@@ -162,6 +167,17 @@ function isSuspicious(previous: AuditedMarker, marker: AuditedMarker): boolean {
     marker.type === ControlRecordType.COMMIT ||
     (previous.dataEpoch !== null && previous.dataEpoch < previous.epoch) ||
     marker.coordinatorEpoch < previous.coordinatorEpoch
+  )
+}
+
+/** A producer is transactional in all that it writes, or in nothing. */
+function isBehindPlainData(state: AuditState, producer: AuditedProducer, marker: AuditedMarker): boolean {
+  return (
+    producer.isPlain &&
+    producer.marker === null &&
+    isEpochOfMarker(marker.epoch, producer.epoch) &&
+    !producer.mayRestart &&
+    !state.isExpired(producer, Number(marker.timestamp))
   )
 }
 

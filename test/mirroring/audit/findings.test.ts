@@ -121,6 +121,24 @@ describe('transactions of two producers in one', () => {
     expect(audit(ops)).toEqual(['sequence -7 @1', 'transaction -7 @1', 'sequence -7 @3'])
   })
 
+  it('a marker behind plain data: no producer writes both', () => {
+    for (const marker of [commit(-7), abort(-7), commit(-7, 1)]) {
+      const { findings } = report([plain(), data(-7, 0), data(-7, 1), marker])
+      expect(findings).toMatchObject([
+        { kind: 'transaction', producerId: -7n, offset: 3n, previousOffset: 2n },
+      ])
+      expect(findings[0]?.message).toMatch(
+        /^the (COMMIT|ABORT) ends no transaction, .* two of them write under/,
+      )
+    }
+    // told once: the second says no more
+    expect(audit([data(-7, 0), abort(-7), abort(-7)])).toEqual(['transaction -7 @1'])
+    expect(audit([data(-7, 0), barrier, abort(-7)])).toEqual([])
+    expect(audit([data(-7, 0), abort(-7, 2)])).toEqual([])
+    const late = { ...abort(-7), timestamp: 1000 + 86_400_000 }
+    expect(audit([data(-7, 0), late])).toEqual([])
+  })
+
   it('the marker that comes too late for a transaction that the other one ended', () => {
     const ops = [txn(-7, 0), txn(-7, 0), commit(-7), abort(-7)]
     const { findings } = report(ops)
