@@ -223,16 +223,20 @@ export class DecompressionLimitError extends MirrorPidError {
   readonly limit: number
   /** The codec's name. */
   readonly codec: string
+  /** Of the batch, where it is known. */
+  readonly baseOffset: bigint | null
 
-  constructor(codec: string, limit: number, options?: ErrorOptions) {
+  constructor(codec: string, limit: number, baseOffset: bigint | null = null, options?: ErrorOptions) {
+    const batch = baseOffset === null ? 'a batch' : `the batch at base offset ${baseOffset}`
     super(
       'DECOMPRESSION_LIMIT',
-      `the ${codec} data of a batch decompresses to more than ${limit} bytes: if it is to be trusted, raise ` +
+      `the ${codec} data of ${batch} decompresses to more than ${limit} bytes: if it is to be trusted, raise ` +
         'maxDecompressedBytes.',
       options,
     )
     this.limit = limit
     this.codec = codec
+    this.baseOffset = baseOffset
   }
 }
 

@@ -53,6 +53,12 @@ export function describeFailure(error: unknown): string {
   return `unexpected ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}; please report it`
 }
 
+/** The same of an error about a directory, which its message names where it is about a file of it. */
+export function describeFailureIn(directory: string, error: unknown, meaning = ''): string {
+  const message = describeFailure(error)
+  return message.includes(directory) ? `${meaning}${message}` : `${directory}: ${meaning}${message}`
+}
+
 /** Says what was met and belongs to no log. */
 export function warnOfLeftOut({ leftOut }: Pick<RewriteResult | VerifyResult, 'leftOut'>): void {
   for (const { path, reason } of leftOut) writeWarning(`${path} was left out: ${reason}`)

@@ -3,7 +3,7 @@ import { logFileName } from '../log/fileNames.ts'
 import { type RecoverPartitionReport, recoverPartition } from '../node/partition/recoverPartition.ts'
 import {
   count,
-  describeFailure,
+  describeFailureIn,
   EXIT_FINDINGS,
   EXIT_FINE,
   exitStatusOf,
@@ -32,7 +32,7 @@ export async function runRecover(directory: string, flags: RecoverFlags): Promis
     if (!MirrorPidError.is(error)) throw error
     const isStopper = BROKER_STOPPERS.includes(error.code)
     if (json) writeJson({ directory, errors: [error] })
-    writeError(`${isStopper ? 'no broker starts on this log: ' : ''}${describeFailure(error)}`)
+    writeError(describeFailureIn(directory, error, isStopper ? 'no broker starts on this log: ' : ''))
     process.exitCode = isStopper ? EXIT_FINDINGS : exitStatusOf([error])
   }
 }

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { InvalidArgumentError } from '../errors.ts'
+import { InvalidArgumentError, MirrorPidError } from '../errors.ts'
 import { InvalidScenarioError, readScenario } from '../mirroring/simulate/readScenario.ts'
 import type { Scenario } from '../mirroring/simulate/scenario.ts'
 import { SCENARIOS } from '../mirroring/simulate/scenarios.ts'
@@ -11,7 +11,18 @@ import type { SimulateFlags } from './simulate.ts'
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024
 
-export function runSimulate(nameOrFile: string, { policy, json, quiet }: SimulateFlags): void {
+export function runSimulate(nameOrFile: string, flags: SimulateFlags): void {
+  try {
+    play(nameOrFile, flags)
+  } catch (error) {
+    if (flags.json && MirrorPidError.is(error)) {
+      writeJson({ scenario: nameOrFile, policy: flags.policy, errors: [error] })
+    }
+    throw error
+  }
+}
+
+function play(nameOrFile: string, { policy, json, quiet }: SimulateFlags): void {
   const result = simulate(SCENARIOS.get(nameOrFile) ?? readScenarioFile(nameOrFile), { policy })
   if (json) writeJson(result)
   else if (quiet) for (const line of findingsOf(result)) writeLine(line)

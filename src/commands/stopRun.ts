@@ -7,7 +7,7 @@ import {
 } from '../node/partition/stopPartition.ts'
 import {
   count,
-  describeFailure,
+  describeFailureIn,
   EXIT_FINE,
   exitStatusOf,
   writeError,
@@ -29,7 +29,7 @@ export async function runStop(directory: string, flags: StopFlags): Promise<void
   } catch (error) {
     if (!MirrorPidError.is(error)) throw error
     if (json) writeJson({ directory, errors: [error] })
-    writeError(describeFailure(error))
+    writeError(describeFailureIn(directory, error))
     process.exitCode = exitStatusOf([error])
   }
 }

@@ -1,5 +1,10 @@
 import { MalformedBytes } from '../bytes/byteReader.ts'
-import { CorruptBatchError, InvalidArgumentError, InvalidRecordError } from '../errors.ts'
+import {
+  CorruptBatchError,
+  DecompressionLimitError,
+  InvalidArgumentError,
+  InvalidRecordError,
+} from '../errors.ts'
 import { codecOf, type Decompress, type PromiseOrValue } from './compression/codec.ts'
 import { parseLegacyRecord, parseWrappedRecords, wrappedBytes } from './legacyRecords.ts'
 import { type KafkaRecord, parseRecords } from './record.ts'
@@ -41,9 +46,9 @@ export function decodeRecords(
     )
   }
   // an empty batch has nothing to decompress, whatever its codec bits say
-  if (batch.compressionType === 0 || batch.recordsCount === 0) return parsed(batch, () => parsePlain(batch))
-  const codec = (options.codecs ?? codecOf)(batch.compressionType)
-  const decode = (decompress: Decompress) => parsed(batch, () => parseCompressed(batch, decompress, maxBytes))
+  if (batch.compressionType === 0 || batch.recordsCount === 0) return placed(batch, () => parsePlain(batch))
+  const codec = placed(batch, () => (options.codecs ?? codecOf)(batch.compressionType))
+  const decode = (decompress: Decompress) => placed(batch, () => parseCompressed(batch, decompress, maxBytes))
   return codec instanceof Promise ? codec.then(decode) : decode(codec)
 }
 
@@ -58,10 +63,13 @@ function parseCompressed(batch: RecordBatch, decompress: Decompress, maxBytes: n
 }
 
 /** Adds to an error which batch it is about. */
-function parsed(batch: RecordBatch, parse: () => KafkaRecord[]): KafkaRecord[] {
+function placed<T>(batch: RecordBatch, parse: () => T): T {
   try {
     return parse()
   } catch (cause) {
+    if (cause instanceof DecompressionLimitError) {
+      throw new DecompressionLimitError(cause.codec, cause.limit, batch.baseOffset, { cause })
+    }
     const isOurs =
       cause instanceof MalformedBytes ||
       cause instanceof InvalidRecordError ||

@@ -170,7 +170,7 @@ describe('mirrorpid recover', () => {
     writeFileSync(path, Buffer.concat([readFileSync(path), plain]))
     const { status, stderr } = recover(directory)
     expect(status).toBe(1)
-    expect(stderr).toContain('no broker starts on this log: batch at offset 1 of producer 5')
+    expect(stderr).toContain(`${directory}: no broker starts on this log: batch at offset 1 of producer 5`)
     expect(recover(directory, '--json').json.errors).toMatchObject([
       { code: 'INVALID_TXN_STATE', offset: '1' },
     ])

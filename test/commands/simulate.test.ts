@@ -74,6 +74,12 @@ describe('mirrorpid simulate', () => {
     expect([status, stdout]).toEqual([2, ''])
     expect(stderr).toContain('scenario.json: ')
     expect(stderr).toContain(words)
+    const json = runCommand(['simulate', scenarioFile(content), '--json'])
+    expect(json.status).toBe(2)
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      policy: 'default',
+      errors: [{ code: 'INVALID_ARGUMENT', message: expect.stringContaining(words) }],
+    })
   })
 
   it.each([

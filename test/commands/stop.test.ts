@@ -96,7 +96,7 @@ nothing was changed
     const args = ['stop', directory, '--cluster-id', 'B', '--source-cluster-id', 'C']
     const { status, stdout, stderr } = runCommand(args)
     expect([status, stdout]).toEqual([2, ''])
-    expect(stderr).toContain('this partition is mirrored from the cluster "A", not from "C"')
+    expect(stderr).toContain(`${directory}: this partition is mirrored from the cluster "A", not from "C"`)
     const json = runCommand([...args, '--json'])
     expect(json.status).toBe(2)
     expect(JSON.parse(json.stdout).errors).toMatchObject([
@@ -109,7 +109,7 @@ nothing was changed
     const directory = partition([{ kind: 'data', pid: 7, seq: 0 }])
     const refused = runCommand(['stop', directory, ...IDS])
     expect([refused.status, refused.stdout]).toEqual([2, ''])
-    expect(refused.stderr).toContain('mirrorpid: no producer in this log has a mapped id')
+    expect(refused.stderr).toContain(`mirrorpid: ${directory}: no producer in this log has a mapped id`)
     expect(runCommand(['stop', directory, ...IDS, '--unmarked', '--quiet'])).toMatchObject({
       status: 0,
       stdout: '',

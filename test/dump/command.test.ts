@@ -202,8 +202,30 @@ describe('paths', () => {
     expect(await run('nothing')).toMatchObject({ status: 2, stdout: '' })
   })
 
+  it('a path that is not there is an error, whatever its name', async () => {
+    for (const path of ['gone', 'gone.log', 'gone.cleaned']) {
+      const { status, stderr } = await run(path)
+      expect([path, status]).toEqual([path, 2])
+      expect(stderr).toContain(
+        `${path}: cannot read it`.replace('read', path === 'gone.log' ? 'open' : 'read'),
+      )
+    }
+  })
+
+  it('what cannot be dumped is in the JSON document, beside the dumps of the others', async () => {
+    place('one-0', LOG, [dataBatch(0)])
+    mkdirSync(join(directory, 'nothing'), { recursive: true })
+    const { status, stdout } = await run('--json', 'one-0', 'nothing', 'gone')
+    expect(status).toBe(2)
+    expect(JSON.parse(stdout)).toMatchObject({
+      files: [{ path: `one-0/${LOG}`, batchCount: 1 }, { path: 'gone' }],
+      errors: [{ code: 'NOT_A_LOG' }, { code: 'IO_ERROR', errno: 'ENOENT' }],
+    })
+  })
+
   it('a swapped-in file is dumped, another unknown one is named', async () => {
     place('swap-0', `${LOG}.swap`, [dataBatch(0)])
+    writeFileSync(join(directory, 'swap-0', `${LOG}.cleaned`), '')
     const { stdout, stderr } = await run(`swap-0/${LOG}.swap`, `swap-0/${LOG}.cleaned`)
     expect(stdout).toContain('baseOffset: 0 lastOffset: 1')
     expect(stderr).toBe(`Ignoring unknown file swap-0/${LOG}.cleaned\n`)

@@ -89,12 +89,25 @@ describe('decodeRecords', () => {
     expect(decodeRecords(only(plain))).toHaveLength(1)
   })
 
+  it('says of which batch the codec is none', async () => {
+    const bytes = Buffer.from(plain)
+    bytes.writeBigInt64BE(77n, 0)
+    bytes.writeInt16BE(bytes.readInt16BE(21) | 5, 21)
+    await expect(decode(only(bytes))).rejects.toMatchObject({
+      code: 'INVALID_RECORD',
+      baseOffset: 77n,
+      message: expect.stringContaining('at base offset 77: the compression codec has number 5'),
+    })
+  })
+
   it('bounds what it decompresses', async () => {
     expect(await decode(compressed())).toHaveLength(1)
     expect(await decode(compressed(), { maxDecompressedBytes: 5100 })).toHaveLength(1)
     await expect(decode(compressed(), { maxDecompressedBytes: 4999 })).rejects.toMatchObject({
       code: 'DECOMPRESSION_LIMIT',
       limit: 4999,
+      baseOffset: only(plain).baseOffset,
+      message: expect.stringContaining(`the batch at base offset ${only(plain).baseOffset} decompresses`),
     })
     for (const maxDecompressedBytes of [-1, 0.5, Number.NaN, '5' as unknown as number]) {
       await expect(decode(compressed(), { maxDecompressedBytes })).rejects.toMatchObject({

@@ -283,12 +283,21 @@ describe('the journal of a run that went the other way', () => {
     linkSync(join(directory, FIRST), join(newDirectory(), 'backup.log'))
     rmSync(join(directory, SECOND))
     rmSync(join(directory, THIRD))
-    const seen: string[][] = []
+    const path = join(directory, FIRST)
+    const seen: unknown[][] = []
     const onProgress = () => {
-      seen.push([journalsIn(directory).join(), sideOf(readFileSync(join(directory, FIRST)), 0) ?? ''])
+      if (journalsIn(directory).length === 0) return
+      const journal = readFileSync(journalPathOf(path))
+      const [isUnmap, changes] = [journal.readUInt8(10) === 1, journal.readBigUInt64BE(40)]
+      seen.push([isUnmap, changes, sideOf(readFileSync(path), 0)])
     }
     await rewritePaths([directory], { inPlace: true, direction: 'unmap', onProgress })
-    expect(seen).toContainEqual(['', 'mapped'])
+    expect(seen).toContainEqual([false, 3n, 'mapped'])
+    // that of the run which replaces it tells of the run alone
+    expect(seen).toContainEqual([true, 0n, 'mapped'])
+    const itsOwn = seen.findIndex(([isUnmap]) => isUnmap)
+    expect(seen.findLastIndex(([isUnmap]) => !isUnmap)).toBeLessThan(itsOwn)
+    expect(journalsIn(directory)).toEqual([])
     expect(sideOf(readFileSync(join(directory, FIRST)), 0)).toBe('native')
   })
 })

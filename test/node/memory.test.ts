@@ -105,7 +105,7 @@ describe('memory stays below 100 MB', () => {
     const path = join(directory, '00000000000000000000.log')
     writeLongSegment(path, 64 * MiB, 64)
     const journal = `${path}.mirrorpid-journal`
-    await checkSegment(path, journal, Job.start({}), { crc: 'patch', direction: 'map', scope: 'partition' })
+    await checkSegment(path, journal, Job.start({}), { crc: 'patch', direction: 'map', scope: 'segment' })
     for (const [flags, files] of [
       [['--resume'], [{ rewritten: 0, alreadyMapped: MiB }]],
       [['--unmap'], [{ rewritten: MiB }]],

@@ -88,7 +88,7 @@ function guard(name: CodecName, decompress: Decompress): Decompress {
 function failure(name: CodecName, { maxBytes }: DecompressLimits, cause: unknown): unknown {
   if (MirrorPidError.is(cause)) return cause
   if (cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE') {
-    return new DecompressionLimitError(name, maxBytes, { cause })
+    return new DecompressionLimitError(name, maxBytes, null, { cause })
   }
   const { message, place } =
     cause instanceof MalformedBytes

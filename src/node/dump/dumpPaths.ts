@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import type { Core } from '../../core/core.ts'
 import { dumpSnapshot, dumpTransactionIndex } from '../../dump/companionDump.ts'
 import type { DumpFormat } from '../../dump/dumpFormat.ts'
@@ -41,11 +41,10 @@ export interface DumpTotals {
 
 /**
  * Dumps files as Kafka's DumpLogSegments does: logs, checkpoints, indexes and producer snapshots. Nothing ends it but a
- * sink that fails: damage and unreadable files are told, and the next batch or file goes on.
+ * sink that fails: damage, unreadable files and paths of no log are told, and the next batch or file goes on.
  *
  * @param paths of such files, of partition directories or log directories
  * @param sink must not reject with one of this package's errors: those are taken for the file's
- * @throws LogFileError NOT_A_LOG for a directory that is neither
  */
 export async function dumpPaths(
   paths: readonly string[],
@@ -57,16 +56,16 @@ export async function dumpPaths(
 ): Promise<DumpTotals> {
   const session = new DumpSession(core, format, options, sink)
   const totals: DumpTotals = { findings: 0, errors: [] }
-  const files = await dumpedFiles(paths)
+  const fail = (error: unknown) => {
+    if (!MirrorPidError.is(error)) throw error
+    totals.errors.push(error)
+    listener.failed(error)
+  }
+  const files = await dumpedFiles(paths, fail)
   format.begin()
   for (const file of files) {
     const report = new FileReport(file.path, absolutePathOf(file.path), listener)
     format.beginFile(file.path, file.kind)
-    const fail = (error: unknown) => {
-      if (!MirrorPidError.is(error)) throw error
-      totals.errors.push(error)
-      listener.failed(error)
-    }
     try {
       // it is dumped all the same: this is how to look at what was interrupted
       for (const error of unfinishedRewrites({ journals: await journalsOf(file.path) })) fail(error)
@@ -115,6 +114,7 @@ async function dumpFile(
       break
     default:
       listener.unknownFile(path)
+      await onFile('read it', path, () => stat(path))
   }
 }
 

@@ -17,9 +17,12 @@ const SWAP = '.swap'
 /**
  * The files that paths name: of a partition directory or a log directory all that can be dumped, in the order of their
  * names.
- * @throws LogFileError NOT_A_LOG for a directory that is neither, and for pipes and the like
+ * @param failed is told of a directory that is neither, and of pipes and the like: LogFileError NOT_A_LOG
  */
-export async function dumpedFiles(paths: readonly string[]): Promise<DumpedFile[]> {
+export async function dumpedFiles(
+  paths: readonly string[],
+  failed: (error: unknown) => void,
+): Promise<DumpedFile[]> {
   const files: DumpedFile[] = []
   for (const path of paths) {
     // what cannot be looked at is an error when its turn comes
@@ -31,9 +34,13 @@ export async function dumpedFiles(paths: readonly string[]): Promise<DumpedFile[
       files.push(dumpedFile(path))
       continue
     }
-    const { units } = await readLogPath(path)
-    const inside = units.flatMap((unit) => unit.files).map((file) => dumpedFile(file.path))
-    files.push(...inside.filter((file) => file.kind !== 'unknown'))
+    try {
+      const { units } = await readLogPath(path)
+      const inside = units.flatMap((unit) => unit.files).map((file) => dumpedFile(file.path))
+      files.push(...inside.filter((file) => file.kind !== 'unknown'))
+    } catch (error) {
+      failed(error)
+    }
   }
   return files
 }

@@ -27,8 +27,10 @@ export interface SegmentCheck {
   report: SegmentRewrite
   /** The file as it was. */
   stats: FileIdentity
-  /** Whether its changes stand in the journal; not where nothing changes, nor in a file that has other names too. */
+  /** Whether there is a journal of it; not where nothing changes. */
   isJournaled: boolean
+  /** Whether the file has other names too: it is to be replaced by a copy, so its journal tells of the run alone. */
+  isLinked: boolean
 }
 
 /** The passes over one segment: what a thread of its own can do. Both sides can be cloned. */

@@ -92,10 +92,15 @@ export class Journals {
 
   /** Does what the journal of a segment says. */
   async use<T>(segment: string, apply: (journal: string) => Promise<T>): Promise<T> {
-    this.#states.set(segment, 'begun')
+    this.begin(segment)
     const result = await apply(journalPathOf(segment))
     this.#states.set(segment, 'done')
     return result
+  }
+
+  /** From here on, what the journal is of is changed. */
+  begin(segment: string): void {
+    this.#states.set(segment, 'begun')
   }
 
   /**

@@ -33,17 +33,22 @@ export interface LeftRuns {
 export function runsOf(left: readonly LeftJournal[]): LeftRuns {
   const alone = left.filter(({ header }) => header.scope === 'segment')
   const ofPartition = left.filter(({ header }) => header.scope === 'partition')
-  const last = ofPartition.find(({ isDone }) => !isDone) ?? ofPartition[0]
+  // where nothing is left to be done by any, one that holds changes knows more than one that only tells of its run
+  const last = ofPartition.find(({ isDone }) => !isDone) ?? ofPartition.find(hasChanges) ?? ofPartition[0]
   if (last === undefined) return { mode: null, whole: [], alone, earlier: [] }
   const whole = ofPartition.filter(({ header }) => isSameMode(header, last.header))
   const earlier = ofPartition.filter((journal) => !whole.includes(journal))
-  const odd = earlier.find(({ isDone }) => !isDone || last.isDone)
+  const odd = earlier.find((journal) => !journal.isDone || (last.isDone && hasChanges(journal)))
   if (odd === undefined) return { mode: modeOf(last), whole, alone, earlier }
   throw invalidJournal(
     odd.path,
     `it is of a run over the whole partition ${describeMode(odd)}, and ${last.path} is of one ${describeMode(last)}, ` +
       'which no interruption leaves side by side',
   )
+}
+
+function hasChanges({ header }: LeftJournal): boolean {
+  return header.changes > 0
 }
 
 export function modeOf({ header: { crc, direction } }: LeftJournal): RewriteMode {

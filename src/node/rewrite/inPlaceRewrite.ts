@@ -11,6 +11,7 @@ import { type LeftRuns, modeOf } from '../journal/leftRuns.ts'
 import type { DirectoryLocks } from '../locks/directoryLock.ts'
 import { type LogFile, type LogUnit, readUnitAgain } from '../paths/logPaths.ts'
 import { type CompanionRewrite, checkCompanion, replaceCompanion } from '../segments/companionFile.ts'
+import { markRun } from '../segments/segmentPasses.ts'
 import { runTask } from '../threads/runTask.ts'
 import type { RewrittenFiles } from './partitionRewrite.ts'
 
@@ -33,8 +34,9 @@ interface CheckedCompanion {
  * First everything is checked, so that damage anywhere in the partition changes nothing in it, and what is about to
  * change in each segment is written to a journal beside it, which is on disk before the first header is. A run that is
  * killed before that has changed nothing; of one that is killed later, the next does what the journals say, and then the
- * rest, as the mapping changes nothing twice. The journals are removed when the whole partition is done; a run that fails or
- * is ended after it began to change something leaves them, too.
+ * rest, as the mapping changes nothing twice. Where more than one file changes and no header does, a journal without changes
+ * tells of the run. The journals are removed when the whole partition is done; a run that fails or is ended after it began to
+ * change something leaves them, too.
  *
  * The directory is locked meanwhile, so that no other run of this package changes it.
  *
@@ -104,7 +106,7 @@ async function rewriteFiles(
   journals: Journals,
   done: RewrittenFiles,
 ): Promise<void> {
-  const { segments, companions } = await checkAndPublish(files, job, mode, journals)
+  const { segments, companions, marked } = await checkAndPublish(files, job, mode, journals)
   const reports: SegmentRewrite[] = []
   try {
     await job.each([...segments.entries()], async ([index, segment]) => {
@@ -113,6 +115,7 @@ async function rewriteFiles(
   } finally {
     done.files.push(...reports.filter((report) => report !== undefined))
   }
+  if (marked !== null) journals.begin(marked)
   for (const { file, report } of companions) {
     done.companions.push(report.rewritten === 0 ? report : await replaceCompanion(file, job, mode.direction))
   }
@@ -124,7 +127,7 @@ async function checkAndPublish(
   job: Job,
   mode: JournalMode,
   journals: Journals,
-): Promise<{ segments: CheckedSegment[]; companions: CheckedCompanion[] }> {
+): Promise<{ segments: CheckedSegment[]; companions: CheckedCompanion[]; marked: string | null }> {
   const segments: CheckedSegment[] = []
   const companions: CheckedCompanion[] = []
   const held = files.filter(({ kind }) => kind !== 'other')
@@ -147,11 +150,18 @@ async function checkAndPublish(
       if ('segment' in entry) segments.push(entry)
       else companions.push(entry)
     }
-    await journals.publish(
-      segments.filter(({ isJournaled }) => isJournaled),
-      mode,
+    const journaled: { segment: string; temporary: string }[] = segments.filter(
+      ({ isJournaled }) => isJournaled,
     )
-    return { segments, companions }
+    // what changes companions only, and more than one, has to be told of too
+    const changed = companions.filter(({ report }) => report.rewritten > 0)
+    const marked = journaled.length === 0 && changed.length > 1 ? (segments[0] ?? null) : null
+    if (marked !== null) {
+      await markRun(marked.segment, marked.temporary, job, mode)
+      journaled.push(marked)
+    }
+    await journals.publish(journaled, mode)
+    return { segments, companions, marked: marked?.segment ?? null }
   } catch (error) {
     for (const temporary of temporaries) await rm(temporary, { force: true }).catch(() => {})
     throw error
@@ -159,7 +169,7 @@ async function checkAndPublish(
 }
 
 async function rewriteSegment(
-  { segment: path, report, stats, isJournaled }: CheckedSegment,
+  { segment: path, report, stats, isJournaled, isLinked }: CheckedSegment,
   job: Job,
   mode: RewriteMode,
   journals: Journals,
@@ -167,13 +177,15 @@ async function rewriteSegment(
   if (report.rewritten === 0) return report
   job.signal?.throwIfAborted()
   await requireUnchanged({ path, stats })
-  if (isJournaled) {
+  if (!isLinked) {
     const { seconds } = await journals.use(path, (journal) => runTask('apply', { path, journal }, job))
     return { ...report, seconds: report.seconds + seconds }
   }
   // it has other names, which keep the old bytes: a backup by hard links
-  const written = await viaTemporary(path, 'replace', (target) =>
-    runTask('write', { path, target, mode, owner: 'kept' }, job),
-  )
+  const written = await viaTemporary(path, 'replace', async (target) => {
+    const copy = await runTask('write', { path, target, mode, owner: 'kept' }, job)
+    if (isJournaled) journals.begin(path)
+    return copy
+  })
   return { ...written, out: path, seconds: report.seconds + written.seconds }
 }

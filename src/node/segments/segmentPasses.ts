@@ -57,7 +57,8 @@ const CHANGES_HELD = 256 * 1024
 
 /**
  * Passes over a segment as a rewrite does, and throws what a rewrite would throw. What it would change goes into a
- * journal, finished and lasting.
+ * journal, finished and lasting. One of a segment that is to be replaced by a copy holds no changes: it tells, until the
+ * whole partition is done, that the rest of it waits.
  * @param journal must not be there, and is not there afterwards where there is nothing for it; it is left half written
  *   when this fails
  */
@@ -69,20 +70,21 @@ export function checkSegment(
 ): Promise<SegmentCheck> {
   return withSource(path, async (source) => {
     const began = performance.now()
-    const changes = source.stats.nlink > 1 ? null : new HeaderChanges()
+    const isLinked = source.stats.nlink > 1
+    const changes = isLinked ? null : new HeaderChanges()
     const work = new RewriteWork(job.core, mode, path, changes)
     const stream = new BatchStream(source.size, largestWhole(job), work)
     let writer: JournalWriter | null = null
-    const writeChanges = async (changes: HeaderChanges) => {
+    const writeChanges = async (changes: HeaderChanges | null) => {
       writer ??= await JournalWriter.create(journal, path, job.core)
-      writer.take(changes)
+      if (changes !== null) writer.take(changes)
       return writer
     }
     try {
       await scanFile(source, stream, job, async () => {
         if (changes !== null && changes.byteLength >= CHANGES_HELD) await writeChanges(changes)
       })
-      const isJournaled = changes !== null && work.counts.rewritten > 0
+      const isJournaled = work.counts.rewritten > 0 && (!isLinked || mode.scope === 'partition')
       if (isJournaled) await (await writeChanges(changes)).finish(source, mode)
       await requireUnchanged(source)
       const { dev, ino, size, mtimeMs } = source.stats
@@ -90,9 +92,26 @@ export function checkSegment(
         report: reportOf(source, work, stream, began),
         stats: { dev, ino, size, mtimeMs },
         isJournaled,
+        isLinked,
       }
     } catch (error) {
       await (writer as JournalWriter | null)?.abandon()
+      throw error
+    }
+  })
+}
+
+/**
+ * Writes a journal without changes: that a run over the partition of this segment, in which nothing is to be changed,
+ * has begun to change other files.
+ */
+export function markRun(path: string, journal: string, job: Job, mode: JournalMode): Promise<void> {
+  return withSource(path, async (source) => {
+    const writer = await JournalWriter.create(journal, path, job.core)
+    try {
+      await writer.finish(source, mode)
+    } catch (error) {
+      await writer.abandon()
       throw error
     }
   })
