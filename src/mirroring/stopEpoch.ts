@@ -36,3 +36,40 @@ export function leaderEpochOf(
       : `so that replicas learn of the cut: the latest of this log is ${latest}; got ${given}`
   throw new InvalidArgumentError(`the leader epoch must be a whole number from ${least} on, ${why}`)
 }
+
+/** Storage whose `leader-epoch-checkpoint` stays as it is until it is let through. */
+export interface HeldEpochs {
+  storage: LogStorage
+  /** Writes what was held back, and holds no more; safe to repeat. */
+  letThrough(): void
+}
+
+/**
+ * Opening a log drops an epoch without batches from the checkpoint, which is the only place that has it. So what a log
+ * writes there is held back until the stop has noted its epoch: a stop that is killed before finds it again.
+ */
+export function holdEpochs(below: LogStorage): HeldEpochs {
+  let held: Uint8Array | null = null
+  let isHolding = true
+  const isHeld = (name: string) => isHolding && name === LEADER_EPOCH_CHECKPOINT
+  return {
+    storage: {
+      list: () => below.list(),
+      read: (name) => (isHeld(name) && held !== null ? held : below.read(name)),
+      write(name, bytes) {
+        if (isHeld(name)) held = bytes
+        else below.write(name, bytes)
+      },
+      open: (name) => below.open(name),
+      rename: (from, to) => below.rename(from, to),
+      remove: (name) => below.remove(name),
+      sync: () => below.sync(),
+      close: () => below.close(),
+    },
+    letThrough() {
+      isHolding = false
+      if (held !== null) below.write(LEADER_EPOCH_CHECKPOINT, held)
+      held = null
+    },
+  }
+}

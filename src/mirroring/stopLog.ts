@@ -14,7 +14,7 @@ import { SourceClusterMismatchError, StopRefusedError } from './mirrorErrors.ts'
 import { MirrorPartition } from './mirrorPartition.ts'
 import { checkMode, checkTransition, type MirrorState, type OpenTransactionsMode } from './mirrorState.ts'
 import { type MirrorStateStore, mirrorStateFile } from './mirrorStateFile.ts'
-import { leaderEpochOf, notedEpoch } from './stopEpoch.ts'
+import { holdEpochs, leaderEpochOf, notedEpoch } from './stopEpoch.ts'
 import { isOnlyPrepared, mirroredAgain, mirroredSince, requireMarked, warningsOf } from './stopGuards.ts'
 import { firstOffsetIn, knownOf, previewOf } from './stopPreview.ts'
 
@@ -195,14 +195,24 @@ function settleAndClose(
   request: StopLogRequest & { openTransactions: OpenTransactionsMode; leaderEpoch: number },
 ): Settled {
   const { sourceClusterId, openTransactions, leaderEpoch, now } = request
-  const log = PartitionLog.open(storage, options)
-  const mirror = new MirrorPartition(new HeldReplica(log, leaderEpoch), store, now ? { now } : {})
+  const epochs = holdEpochs(storage)
+  const log = PartitionLog.open(epochs.storage, options)
+  const noting: MirrorStateStore = {
+    load: store.load,
+    save(state) {
+      store.save(state)
+      if (state.state === 'STOPPING') epochs.letThrough()
+    },
+  }
+  const mirror = new MirrorPartition(new HeldReplica(log, leaderEpoch), noting, now ? { now } : {})
   if (mirror.state === null || mirror.state === 'STOPPED') mirror.prepare({ sourceClusterId })
   if (mirror.state === 'PREPARING') mirror.start()
   const settled = log.producerState.ongoingTransactions.map(settledOf)
   const known = log.producerState.barriers.length
   const end = log.logEndOffset
   mirror.stop({ openTransactions })
+  // where an earlier run has written the barrier, nothing was noted again
+  epochs.letThrough()
   const barrier = log.producerState.barriers[known]
   const { logEndOffset } = log
   log.close()

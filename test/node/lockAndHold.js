@@ -1,4 +1,5 @@
-// Tries to lock a directory; while it has the lock, no other process may be in the same place. Prints what became of it.
+// Tries to lock a directory; while it has the lock, no other process may be in the same place. Prints what became of it, or
+// all that it is refused with.
 import { closeSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -11,6 +12,7 @@ async function once() {
   try {
     lock = lockDirectory(directory)
   } catch (error) {
+    if (mode === 'explain') return JSON.stringify({ code: error.code, message: error.message })
     return error.code ?? `${error}`
   }
   if (mode === 'die') process.kill(process.pid, 'SIGKILL')

@@ -35,13 +35,17 @@ const OPS: BatchOp[] = [
 const END = 8n
 const MOMENTS = 8
 
-/** A log directory as a broker leaves it, with one mirrored partition in several segments; returns the partition's path. */
-function logDirectory({ isClean = true } = {}): string {
+/**
+ * A log directory as a broker leaves it, with one mirrored partition in several segments; returns the partition's path.
+ * @param options epoch: of the last leader, which has written nothing
+ */
+function logDirectory({ isClean = true, epoch = 0 } = {}): string {
   const directory = newDirectory()
   const partition = join(directory, 'orders-0')
   mkdirSync(partition)
   const log = PartitionLog.open(directoryStorage(partition), { segmentBytes: 300 })
   for (const op of OPS) log.append(encodeOp(op, log.logEndOffset), 'replication')
+  if (epoch > 0) log.beginLeaderEpoch(epoch)
   if (isClean) log.close()
   else log.flush()
   const checkpoint = (offset: bigint) => `0\n1\norders 0 ${offset}\n`
@@ -56,6 +60,10 @@ const stateIn = (partition: string) => {
   const file = join(partition, 'mirror-state.json')
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null
 }
+
+/** All files but indexes, which have an entry more or less by where a run has ended. */
+const contentIn = (partition: string) =>
+  Object.entries(readTree(partition)).filter(([name]) => !/\.(time)?index$/.test(name))
 
 function barriersIn(partition: string): bigint[] {
   const log = openPartitionDirectory(partition, { shutdown: 'unclean', recoveryPoint: 0n })
@@ -174,6 +182,7 @@ describe.each([
 ] as const)('killed by the system: %s', (mode, isClean, barrier) => {
   let source: string
   let calls: string[]
+  let expected: ReturnType<typeof contentIn>
 
   const run = (partition: string, at: number, when: string) =>
     spawnSync(process.execPath, [child, partition, mode, `${at}`, when], { encoding: 'utf8' })
@@ -184,12 +193,16 @@ describe.each([
   }
 
   beforeAll(() => {
-    source = logDirectory({ isClean })
+    source = logDirectory({ isClean, epoch: 4 })
     const done = copy()
     const { stdout, stderr } = run(done, 0, 'before')
     expect(stderr).toBe('')
     calls = JSON.parse(stdout)
     expectStopped(done, barrier)
+    expected = contentIn(done)
+    const epoch = mode === 'truncate' ? 5 : 4
+    const checkpoint = readFileSync(join(done, 'leader-epoch-checkpoint'), 'utf8')
+    expect(checkpoint).toBe(`0\n2\n0 0\n${epoch} ${mode === 'truncate' ? barrier : END}\n`)
   })
 
   it('at every step, a rerun does the rest', async () => {
@@ -206,6 +219,7 @@ describe.each([
       if (stateIn(partition)?.state === 'STOPPED') expectStopped(partition, barrier)
       await stopPartition(partition, { ...REQUEST, openTransactions: mode })
       expectStopped(partition, barrier)
+      expect(contentIn(partition), call).toEqual(expected)
     }
   })
 

@@ -5,12 +5,14 @@ import { join } from 'node:path'
 import { LogFileError } from '../../errors.ts'
 import { atFile } from '../files/ioErrors.ts'
 import { isTemporaryName } from '../files/temporaryFiles.ts'
-import { isGone, type LockHolder, lockHolder, readHolder, writeHolder } from './lockHolder.ts'
+import { isGone, type LockHolder, lockHolder, type NoHolder, readHolder, writeHolder } from './lockHolder.ts'
 
 /** Brokers leave a file of this name alone, and what we list of a partition is without it. */
 const LOCK = '.mirrorpid-lock'
 /** Each level is a run that was killed in the moment of a takeover; files that somebody made may name each other in a ring. */
 const MAX_DEPTH = 16
+/** At each, others have taken the lock and given it up again, or the file system says that it is there and that it is not. */
+const MAX_ATTEMPTS = 100
 
 export function isLockName(name: string): boolean {
   return name === LOCK
@@ -59,11 +61,12 @@ export function lockDirectory(directory: string): DirectoryLock {
 
 /** Takes the lock at `path`: the directory's own, or one that allows to replace another. */
 function acquire(path: string, lock: string, holder: LockHolder, depth = 0): void {
-  for (;;) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     if (publish(path, lock, holder)) return
     const held = readHolder(path)
     if (held === null) continue
-    if (held === 'unreadable' || depth === MAX_DEPTH) throw locked(path, 'unreadable')
+    if (typeof held === 'string') throw notHeld(path, held)
+    if (depth === MAX_DEPTH) throw notHeld(path, 'unreadable')
     if (!isGone(held)) throw locked(path, held)
     const claim = temporaryOf(lock, held.token)
     acquire(claim, lock, holder, depth + 1)
@@ -74,6 +77,11 @@ function acquire(path: string, lock: string, holder: LockHolder, depth = 0): voi
     // somebody else was faster
     rmSync(claim, { force: true })
   }
+  throw refusal(
+    path,
+    `others took this lock and gave it up again at each of ${MAX_ATTEMPTS} attempts`,
+    'run this again when they have ended.',
+  )
 }
 
 /** Removes what killed runs have left beside the lock, while that is held. */
@@ -82,13 +90,15 @@ function sweep(directory: string): void {
     if (!name.startsWith(`${LOCK}.`) || !isTemporaryName(name)) continue
     const path = join(directory, name)
     const holder = readHolder(path)
-    if (holder === 'unreadable' || (holder !== null && isGone(holder))) rmSync(path, { force: true })
+    if (holder === null) continue
+    if (typeof holder === 'string' && holder !== 'unreadable') throw notHeld(path, holder)
+    if (holder === 'unreadable' || isGone(holder)) rmSync(path, { force: true })
   }
 }
 
 function isHeldBy(path: string, token: string): boolean {
   const held = readHolder(path)
-  return held !== null && held !== 'unreadable' && held.token === token
+  return held !== null && typeof held !== 'string' && held.token === token
 }
 
 /** Gives the lock its name, complete; false where it is taken. */
@@ -121,30 +131,50 @@ function temporaryOf(lock: string, token: string): string {
   return `${lock}.mirrorpid-${token}`
 }
 
-function locked(path: string, holder: LockHolder | 'unreadable'): LogFileError {
-  const refuse = (who: string, advice: string) =>
-    new LogFileError('DIRECTORY_LOCKED', `${path}: ${who}. Nothing was changed; ${advice}`, path)
-  if (holder === 'unreadable') {
-    return refuse(
+function refusal(
+  path: string,
+  why: string,
+  advice: string,
+  code: 'DIRECTORY_LOCKED' | 'IO_ERROR' = 'DIRECTORY_LOCKED',
+): LogFileError {
+  return new LogFileError(code, `${path}: ${why}. Nothing was changed; ${advice}`, path)
+}
+
+/** Where something has the name that is no lock of anybody known. It may be somebody's, so it is never removed. */
+function notHeld(path: string, what: NoHolder): LogFileError {
+  if (what === 'unreadable') {
+    return refusal(
+      path,
       'this lock cannot be read, so it is not known who holds it',
       'remove the file when no run of mirrorpid is at work on the directory.',
     )
   }
+  return refusal(
+    path,
+    `this is ${what} under the name of a lock, and no run of mirrorpid makes such a thing`,
+    'see where it comes from, and move it away.',
+    'IO_ERROR',
+  )
+}
+
+function locked(path: string, holder: LockHolder): LogFileError {
   const { pid, host, command, since } = holder
   const who = `process ${pid} on ${host} ("${command}", since ${since})`
   if (pid === process.pid && host === hostname()) {
-    return refuse(
+    return refusal(
+      path,
       `this very process (${pid}) has a log of the directory open for writing`,
       'close that first.',
     )
   }
   if (host !== hostname()) {
-    return refuse(
+    return refusal(
+      path,
       `${who} changes this directory, and whether it still runs cannot be seen from here`,
       'wait for it to end, or remove the file when it is gone.',
     )
   }
-  return refuse(`${who} changes this directory`, 'wait for it to end, then run this again.')
+  return refusal(path, `${who} changes this directory`, 'wait for it to end, then run this again.')
 }
 
 /** The locks of one job, in which several files of a directory may be at work at a time. */

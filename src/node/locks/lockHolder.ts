@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  type Stats,
+  writeFileSync,
+} from 'node:fs'
 import { hostname } from 'node:os'
 import { basename } from 'node:path'
 
@@ -55,10 +64,16 @@ export function writeHolder(path: string, holder: LockHolder): boolean {
   }
 }
 
+/** What a lock's name may be of, where nobody is known to hold it: a file with something else in it, or no file at all. */
+export type NoHolder = 'unreadable' | 'a symbolic link' | 'a directory' | 'a pipe' | 'a socket' | 'a device'
+
 /** Null where there is no lock. */
-export function readHolder(path: string): LockHolder | 'unreadable' | null {
+export function readHolder(path: string): LockHolder | NoHolder | null {
   let text: string
   try {
+    // a link may lead nowhere, and a pipe gives nothing until somebody writes to it
+    const oddity = oddityOf(lstatSync(path))
+    if (oddity !== null) return oddity
     text = readFileSync(path, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
@@ -77,6 +92,14 @@ export function readHolder(path: string): LockHolder | 'unreadable' | null {
   } catch {
     return 'unreadable'
   }
+}
+
+function oddityOf(stats: Stats): NoHolder | null {
+  if (stats.isFile()) return null
+  if (stats.isSymbolicLink()) return 'a symbolic link'
+  if (stats.isDirectory()) return 'a directory'
+  if (stats.isFIFO()) return 'a pipe'
+  return stats.isSocket() ? 'a socket' : 'a device'
 }
 
 /** Whether the process is gone for certain. */

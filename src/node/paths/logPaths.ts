@@ -1,4 +1,5 @@
-import type { Dirent, Stats } from 'node:fs'
+import { isUtf8 } from 'node:buffer'
+import type { Stats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { InvalidArgumentError, LogFileError } from '../../errors.ts'
@@ -50,6 +51,14 @@ const JOURNAL = 'the journal of an interrupted rewrite in place, which "rewrite 
 const LOCK = '.lock'
 // Kafka's RemoteIndexCache; a broker fetches it anew
 const REMOTE_INDEX_CACHE = 'remote-log-index-cache'
+
+/** A name in a directory. */
+interface Entry {
+  name: string
+  isDirectory: boolean
+  /** Of what cannot be opened, as `name` is not what it is called; null for all else. */
+  fault: string | null
+}
 
 /** Looks at what each of the paths names, once each; there must be one at least. */
 export async function readLogPaths(paths: readonly string[]): Promise<LogPath[]> {
@@ -110,18 +119,23 @@ export function journalsAmong(paths: readonly string[]): LogJournal[] {
 }
 
 /** Numbered segments tell; among files alone, so does anything that ends in .log. */
-function isPartition(entries: Dirent[]): boolean {
-  const files = entries.filter((entry) => !entry.isDirectory())
-  if (files.some((file) => isNumberedSegment(file.name))) return true
-  return files.length === entries.length && files.some((file) => kindOfLogFile(file.name) === 'segment')
+function isPartition(entries: readonly Entry[]): boolean {
+  const files = entries.filter(({ isDirectory }) => !isDirectory)
+  if (files.some(({ name }) => isNumberedSegment(name))) return true
+  const isSegment = ({ name, fault }: Entry) => fault === null && kindOfLogFile(name) === 'segment'
+  return files.length === entries.length && files.some(isSegment)
 }
 
-async function readPartition(log: LogPath, directory: string, entries: Dirent[]): Promise<LogUnit> {
+async function readPartition(log: LogPath, directory: string, entries: readonly Entry[]): Promise<LogUnit> {
   const files: LogFile[] = []
   const journals: string[] = []
-  for (const { name } of entries) {
+  for (const { name, fault } of entries) {
     if (isLockName(name)) continue
     const path = join(directory, name)
+    if (fault !== null) {
+      log.leftOut.push({ path, reason: fault })
+      continue
+    }
     if (isJournalName(name)) {
       journals.push(path)
       continue
@@ -143,11 +157,15 @@ async function readPartition(log: LogPath, directory: string, entries: Dirent[])
   return { directory, files, journals: journalsAmong([...files.map(({ path }) => path), ...journals]) }
 }
 
-async function readLogDirectory(log: LogPath, entries: Dirent[]): Promise<void> {
+async function readLogDirectory(log: LogPath, entries: readonly Entry[]): Promise<void> {
   let segments = 0
-  for (const { name } of entries) {
+  for (const { name, fault } of entries) {
     const path = join(log.path, name)
     if (name === LOCK || isLockName(name)) continue
+    if (fault !== null) {
+      log.leftOut.push({ path, reason: fault })
+      continue
+    }
     if (isTemporaryName(name)) {
       log.leftOut.push({ path, reason: INTERRUPTED })
       continue
@@ -169,15 +187,33 @@ async function readLogDirectory(log: LogPath, entries: Dirent[]): Promise<void> 
     }
   }
   if (segments > 0) return
+  const unread = entries.find(({ fault }) => fault !== null)?.fault ?? null
   throw notALog(
     log.path,
-    'there is no segment (such as 00000000000000000000.log) in it or in the directories directly below',
+    'there is no segment (such as 00000000000000000000.log) in it or in the directories directly below' +
+      (unread === null ? '' : `, but for one that was left out: ${unread}`),
   )
 }
 
-async function list(directory: string): Promise<Dirent[]> {
-  const entries = await onFile('list it', directory, () => readdir(directory, { withFileTypes: true }))
-  return entries.sort((a, b) => (a.name < b.name ? -1 : 1))
+async function list(directory: string): Promise<Entry[]> {
+  const entries = await onFile('list it', directory, () =>
+    // as text, a byte that is none becomes U+FFFD: a name that is not there, or another file's
+    readdir(directory, { withFileTypes: true, encoding: 'buffer' }),
+  )
+  return entries
+    .map((entry) => ({
+      name: entry.name.toString(),
+      isDirectory: entry.isDirectory(),
+      fault: isUtf8(entry.name) ? null : `its name (${escaped(entry.name)}) is not UTF-8; rename it`,
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** Bytes as a shell takes them: "caf\xe9-0". */
+function escaped(name: Uint8Array): string {
+  return Array.from(name, (byte) =>
+    byte < 0x80 ? String.fromCharCode(byte) : `\\x${byte.toString(16)}`,
+  ).join('')
 }
 
 function statOf(path: string): Promise<Stats> {

@@ -38,6 +38,8 @@ export async function withoutRepeats(logs: readonly LogPath[]): Promise<LogPath[
   return distinct
 }
 
-function realPathOf(path: string): Promise<string> {
-  return onFile('read it', path, () => realpath(path))
+/** To be compared only: each byte is a character, as two names that are not UTF-8 may be one as text. */
+async function realPathOf(path: string): Promise<string> {
+  const bytes = await onFile('read it', path, () => realpath(path, 'buffer'))
+  return bytes.toString('latin1')
 }
