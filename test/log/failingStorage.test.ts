@@ -75,6 +75,11 @@ const steps: ((log: PartitionLog) => void)[] = [
   (log) => log.deleteRecordsBefore(2n),
   (log) => log.truncateFullyAndStartAt(9n),
   (log) => void log.append(encodeOp({ kind: 'data', pid: 2, seq: 9 }, 9n), 'replication'),
+  // a set for two segments, a gap before each
+  (log) => {
+    const set = [10n, 2n ** 33n].map((offset, at) => encodeOp({ kind: 'txn', pid: 4, seq: at }, offset))
+    log.append(Buffer.concat(set), 'mirror')
+  },
   (log) => log.close(),
 ]
 

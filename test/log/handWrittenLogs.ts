@@ -183,6 +183,25 @@ const written: [string, LogStep[]][] = [
   ],
   ['a negative leader epoch', [follow(data(1, 0, { leaderEpoch: -1 })), follow(data(1, 0))]],
   [
+    'appends that are refused, or duplicates, where a segment is full',
+    [
+      lead(0, txn(1, 0, { bytes: 200 })),
+      lead(0, data(2, 0, { bytes: 50 })),
+      // a broker has rolled for it
+      lead(0, data(1, 1, { bytes: 200 })),
+      { op: 'roll' },
+      lead(0, txn(1, 1, { bytes: 250 })),
+      lead(0, data(2, 0, { bytes: 50 })),
+      { op: 'roll' },
+      lead(0, abort(1)),
+      open('crash'),
+    ],
+  ],
+  [
+    'a gap before a new segment, in an open transaction',
+    [follow(txn(1, 0, { bytes: 250 })), follow(txn(1, 1, { offset: 10, bytes: 250 })), open('crash')],
+  ],
+  [
     'a gap of more than an index can hold',
     [follow(data(1, 0)), follow(data(1, 1, { offset: 2 ** 31 + 5 })), open('crash')],
   ],

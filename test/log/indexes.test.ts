@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { InvalidRecordError } from '../../src/errors.ts'
 import { InvalidIndexOffset } from '../../src/log/partition/invalidIndexOffset.ts'
 import { memoryStorage } from '../../src/log/partition/memoryStorage.ts'
 import { SegmentOffsetIndex } from '../../src/log/partition/segmentOffsetIndex.ts'
@@ -43,6 +44,39 @@ describe('the offset index', () => {
     expect(() => index.append(1005n, 200)).toThrow(InvalidIndexOffset)
     expect(index.isFull).toBe(false)
     expect(new SegmentOffsetIndex(memoryStorage(), BASE, 7).isFull).toBe(true)
+  })
+})
+
+describe('what an int32 cannot hold', () => {
+  const most = 2n ** 31n - 1n
+
+  it.each([most + 1n, 2n ** 32n, 3_000_000_000n, -1n])(
+    'is refused, not wrapped: the relative offset %s',
+    (relative) => {
+      const storage = memoryStorage()
+      const offset = BASE + relative
+      expect(() => new SegmentOffsetIndex(storage, BASE, 4096).append(offset, 1)).toThrow(InvalidRecordError)
+      const times = new SegmentTimeIndex(storage, BASE, 4096)
+      expect(() => times.maybeAppend({ timestamp: 5n, offset })).toThrow(InvalidRecordError)
+      for (const suffix of ['.index', '.timeindex']) expect(storage.open(NAME + suffix).size).toBe(0)
+    },
+  )
+
+  it.each([2 ** 31, 2 ** 32 + 1])('is refused, not wrapped: the position %s', (position) => {
+    const storage = memoryStorage()
+    expect(() => new SegmentOffsetIndex(storage, BASE, 4096).append(BASE, position)).toThrow(
+      InvalidRecordError,
+    )
+    expect(storage.open(`${NAME}.index`).size).toBe(0)
+  })
+
+  it('comes behind the last that it can', () => {
+    const storage = memoryStorage()
+    new SegmentOffsetIndex(storage, BASE, 4096).append(BASE + most, 2 ** 31 - 1)
+    new SegmentTimeIndex(storage, BASE, 4096).maybeAppend({ timestamp: 5n, offset: BASE + most })
+    const again = new SegmentOffsetIndex(storage, BASE, 4096)
+    expect([again.lastOffset, again.lookup(BASE + most)]).toEqual([BASE + most, 2 ** 31 - 1])
+    expect(new SegmentTimeIndex(storage, BASE, 4096).last).toEqual({ timestamp: 5n, offset: BASE + most })
   })
 })
 

@@ -29,6 +29,8 @@ export interface SequenceOptions extends PartitionLogOptions {
   isMirrored?: boolean
 }
 
+const WEEK_MS = 604_800_000
+
 export const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
 
 /** What a broker that ran on would do, one step after the other: chosen by the log as it is, so that most are taken. */
@@ -52,7 +54,7 @@ export class SequenceMaker {
       segmentBytes: 300 + this.below(this.chance(0.5) ? 700 : 4000),
       indexIntervalBytes: this.pick([0, 1, 100, 300, 1000]),
       maxIndexBytes: 1024,
-      segmentMs: this.pick([50, 1000, 604_800_000]),
+      segmentMs: this.pick([50, 1000, WEEK_MS]),
     }
     this.run = new LogRun({ ...this.settings, ...logOptions }, storage)
   }
@@ -88,6 +90,7 @@ export class SequenceMaker {
     if (!this.run.isOpen) return
     this.#choose()
     if (!this.run.isOpen) return
+    if (!this.#isMirrored && this.#hasKafkaRolled()) this.take({ op: 'roll' })
     // truncation can leave the high watermark in a gap, where none comes to stand in a broker
     const { log } = this.run
     for (;;) {
@@ -96,6 +99,17 @@ export class SequenceMaker {
       if (highWatermark === log.logEndOffset || batch?.baseOffset === highWatermark) break
       this.take({ op: 'highWatermark', offset: batch === undefined ? this.end : Number(batch.nextOffset) })
     }
+  }
+
+  /**
+   * Whether the last step was a leader's append that came to nothing, for which a broker may have begun a segment: it rolls
+   * before it asks the producer state. A roll more than that does no harm here.
+   */
+  #hasKafkaRolled(): boolean {
+    const step = this.steps.at(-1)
+    if (step?.op !== 'append' || this.results.at(-1)![0] === 'ok') return false
+    const size = this.run.log.segments.at(-1)!.size + Buffer.from(step.records, 'base64').length
+    return size > this.settings.segmentBytes || this.settings.segmentMs < WEEK_MS
   }
 
   /** The batch that holds an offset, or the next one. */

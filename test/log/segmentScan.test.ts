@@ -23,18 +23,24 @@ function scan(file: StoredFile, windowSize?: number, end = file.size, withCrc = 
 }
 
 const arbitraryBatches = fc.array(
-  fc.record({ size: fc.integer({ min: 0, max: 900 }), legacy: fc.boolean() }),
+  fc.record({ size: fc.integer({ min: 0, max: 900 }), legacy: fc.boolean(), control: fc.boolean() }),
   { maxLength: 12 },
 )
+const CONTROL = 0x20
 
 describe('scanBatches', () => {
   it('finds the same batches however small its window is, also those larger than it', () => {
     fc.assert(
       fc.property(arbitraryBatches, fc.integer({ min: 1, max: 700 }), fc.nat(2000), (sizes, window, cut) => {
-        const all = sizes.map(({ size, legacy }, at) =>
+        const all = sizes.map(({ size, legacy, control }, at) =>
           legacy
             ? legacyEntry({ magic: (at % 2) as 0 | 1 })
-            : batch({ baseOffset: BigInt(at), producerId: 3n, payload: pattern(size) }),
+            : batch({
+                baseOffset: BigInt(at),
+                producerId: 3n,
+                attributes: control ? CONTROL : 0,
+                payload: pattern(size),
+              }),
         )
         const bytes = Buffer.concat(all)
         const file = fileOf(bytes.subarray(0, Math.max(0, bytes.length - (cut % 100))))
@@ -42,6 +48,47 @@ describe('scanBatches', () => {
         if (cut % 100 === 0) expect(scan(file, window).found).toHaveLength(sizes.length)
       }),
     )
+  })
+
+  it.each([1, 61, 100, 5000, undefined])(
+    'gives a control batch whole, of other large ones the header alone (window %s)',
+    (window) => {
+      const all = [CONTROL, 0, CONTROL, CONTROL | 0x10, 0].map((attributes, at) =>
+        batch({ baseOffset: BigInt(at), attributes, payload: pattern(at === 2 ? 400_000 : 7000 * at, at) }),
+      )
+      for (const crcs of [engine, null]) {
+        const given = Array.from(
+          scanBatches(fileOf(Buffer.concat(all)), 0, Buffer.concat(all).length, crcs, window),
+          ({ batch, position }) => {
+            expect(batch.position).toBe(position)
+            return Buffer.from(batch.bytes)
+          },
+        )
+        for (const [at, bytes] of given.entries()) {
+          const whole = all[at]!
+          const isWhole = at !== 4 || window === undefined
+          const least = bytes.length === 61 && (whole[22]! & CONTROL) === 0 ? 61 : whole.length
+          expect(bytes.equals(whole.subarray(0, isWhole ? least : 61)), `batch ${at}`).toBe(true)
+        }
+        expect(given).toHaveLength(all.length)
+      }
+    },
+  )
+
+  it('believes no length of a control batch that the file does not have', () => {
+    const reads: number[] = []
+    const bytes = batch({ attributes: CONTROL, batchLength: 2147483647 })
+    const file = fileOf(bytes)
+    const watched: StoredFile = {
+      ...file,
+      size: file.size,
+      readInto(room, position) {
+        reads.push(room.length)
+        return file.readInto(room, position)
+      },
+    }
+    expect(scan(watched)).toEqual({ found: [], fault: 'incomplete' })
+    expect(Math.max(...reads)).toBeLessThanOrEqual(bytes.length)
   })
 
   it('checks the CRC of a batch larger than its window, and says nothing where it need not', () => {

@@ -1,3 +1,5 @@
+import { InvalidRecordError } from '../../errors.ts'
+import { MAX_POSITION, MAX_RELATIVE_OFFSET } from './offsets.ts'
 import type { LogStorage, StoredFile } from './storage.ts'
 
 /**
@@ -36,6 +38,26 @@ export class IndexFile {
     return index * this.#entrySize
   }
 
+  /**
+   * An offset as an entry holds it, in an int32.
+   * @throws InvalidRecordError for one that would wrap
+   * @see Kafka's AbstractIndex.relativeOffset, IndexOffsetOverflowException
+   */
+  relativeOffset(offset: bigint, baseOffset: bigint): number {
+    const relative = offset - baseOffset
+    if (relative >= 0n && relative <= MAX_RELATIVE_OFFSET) return Number(relative)
+    throw this.#beyond(`offset ${offset} is ${relative} above the base offset`, offset)
+  }
+
+  /**
+   * A position as an entry holds it, in an int32.
+   * @throws InvalidRecordError for one that would wrap
+   */
+  position(position: number, offset: bigint): number {
+    if (position <= MAX_POSITION) return position
+    throw this.#beyond(`the batch that ends at offset ${offset} begins at byte ${position}`, offset)
+  }
+
   append(write: (view: DataView, at: number) => void): void {
     const at = this.at(this.#count)
     const end = at + this.#entrySize
@@ -67,6 +89,14 @@ export class IndexFile {
   flush(): void {
     this.#cutTo(this.at(this.#count))
     this.#file.flush()
+  }
+
+  #beyond(fault: string, baseOffset: bigint): InvalidRecordError {
+    return new InvalidRecordError(
+      `${this.name}: ${fault}, and an index holds 0 to ${MAX_POSITION}. No entry was written; let a broker split the ` +
+        'segment first.',
+      { baseOffset },
+    )
   }
 
   #cutTo(size: number): void {

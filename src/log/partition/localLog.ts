@@ -2,14 +2,22 @@ import type { RecordBatch } from '../../formats/recordBatch.ts'
 import type { ProducerStateManagerOptions } from '../../producers/managerOptions.ts'
 import type { ProducerStateManager } from '../../producers/producerStateManager.ts'
 import type { AbortedTransactionEntry } from '../../producers/transactions.ts'
+import type { CheckedRecords } from './appendRecords.ts'
 import type { LeaderEpochs } from './leaderEpochs.ts'
 import { type LoadedLog, rebuildState } from './loadLog.ts'
 import { LogClosedError } from './logErrors.ts'
 import type { CheckedLogOptions } from './logOptions.ts'
 import { LogSegment } from './logSegment.ts'
-import { maxOffset, minOffset } from './offsets.ts'
-import type { SnapshotFiles } from './snapshotFiles.ts'
+import { minOffset } from './offsets.ts'
+import type { PreparedSnapshot, SnapshotFiles } from './snapshotFiles.ts'
 import type { LogStorage } from './storage.ts'
+
+/** A new segment to begin, and the snapshot of the producer state before it. */
+export interface PlannedRoll {
+  baseOffset: bigint
+  /** Null where there is one that is as new. */
+  snapshot: PreparedSnapshot | null
+}
 
 /**
  * The files of a partition's log: segments, leader epochs, snapshots. What is behind the last flush is kept in mind;
@@ -42,11 +50,13 @@ export class LocalLog {
     return this.segments.at(-1)!
   }
 
+  /** @param roll comes first; it was planned when the state did not know the batches yet */
   append(
-    bytes: Uint8Array,
-    batches: readonly RecordBatch[],
+    { bytes, batches }: CheckedRecords,
     aborted: readonly AbortedTransactionEntry[],
+    roll: PlannedRoll | null,
   ): void {
+    if (roll !== null) this.#roll(roll)
     for (const { isLegacy, partitionLeaderEpoch, baseOffset } of batches) {
       if (isLegacy) this.epochs.clear()
       else this.epochs.assign(partitionLeaderEpoch, baseOffset)
@@ -57,30 +67,15 @@ export class LocalLog {
     this.logEndOffset = batches.at(-1)!.nextOffset
   }
 
-  /** Whether the active segment cannot take the batches, or is too old for them. */
-  mustRoll(batches: readonly RecordBatch[], size: number): boolean {
-    const { active } = this
-    const { segmentBytes, segmentMs } = this.#options
-    return (
-      active.size > segmentBytes - size ||
-      (active.size > 0 &&
-        batches.some(({ maxTimestamp }) => active.ageAt(maxTimestamp) > BigInt(segmentMs))) ||
-      active.offsetIndex.isFull ||
-      active.timeIndex.isFull ||
-      !active.canHold(batches.at(-1)!.lastOffset)
-    )
+  /** The roll without which the active segment cannot take the batches; null for none. The state is that before them. */
+  planRoll({ bytes, batches }: CheckedRecords, state: ProducerStateManager): PlannedRoll | null {
+    return this.#mustRoll(batches, bytes.length) ? this.#plannedAt(batches[0]!.baseOffset, state) : null
   }
 
-  /** Begins a new segment at the log end offset, or above it where the next batch is; the state is that before it. */
-  roll(nextOffset: bigint, state: ProducerStateManager): void {
-    const { active } = this
-    const baseOffset = maxOffset(nextOffset, this.logEndOffset)
-    if (baseOffset === active.baseOffset) return
-    active.finish()
-    state.onLogEndOffset(baseOffset)
-    this.#snapshots.take(state)
-    this.#add(baseOffset)
-    this.logEndOffset = baseOffset
+  /** Begins a new segment at the log end offset, unless the active one does. */
+  roll(state: ProducerStateManager): void {
+    const roll = this.#plannedAt(this.logEndOffset, state)
+    if (roll !== null) this.#roll(roll)
   }
 
   /** Cuts the batch that holds an offset and all behind it; the log ends there. Not below the first segment. */
@@ -141,6 +136,32 @@ export class LocalLog {
   rebuildState(options: ProducerStateManagerOptions): ProducerStateManager {
     const { segments, logStartOffset, logEndOffset } = this
     return rebuildState(segments, this.#snapshots, logStartOffset, logEndOffset, options)
+  }
+
+  /** Whether the active segment cannot take the batches, or is too old for them. */
+  #mustRoll(batches: readonly RecordBatch[], size: number): boolean {
+    const { active } = this
+    const { segmentBytes, segmentMs } = this.#options
+    return (
+      active.size > segmentBytes - size ||
+      (active.size > 0 &&
+        batches.some(({ maxTimestamp }) => active.ageAt(maxTimestamp) > BigInt(segmentMs))) ||
+      active.offsetIndex.isFull ||
+      active.timeIndex.isFull ||
+      !active.canHold(batches.at(-1)!.lastOffset)
+    )
+  }
+
+  #plannedAt(baseOffset: bigint, state: ProducerStateManager): PlannedRoll | null {
+    if (baseOffset === this.active.baseOffset) return null
+    return { baseOffset, snapshot: this.#snapshots.prepare(state, baseOffset) }
+  }
+
+  /** The log end offset stays: it is moved by what is appended alone. */
+  #roll({ baseOffset, snapshot }: PlannedRoll): void {
+    this.active.finish()
+    this.#snapshots.write(snapshot)
+    this.#add(baseOffset)
   }
 
   #add(baseOffset: bigint): void {

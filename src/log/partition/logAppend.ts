@@ -1,5 +1,6 @@
 import type { AppendOrigin } from '../../producers/appendOrigin.ts'
 import type { AppendOptions, DuplicateBatch } from '../../producers/appendResult.ts'
+import type { CheckedRecords } from './appendRecords.ts'
 import { requireLeaderEpoch } from './leaderEpochs.ts'
 
 /** What `PartitionLog.append` takes besides the batches. */
@@ -23,12 +24,18 @@ export interface LogAppendResult {
   duplicate: DuplicateBatch | null
 }
 
-export const NOTHING_APPENDED: LogAppendResult = {
-  firstOffset: null,
-  lastOffset: null,
-  batches: 0,
-  bytes: 0,
-  duplicate: null,
+/** @param duplicate the earlier append, where nothing was appended for that */
+export function resultOf(
+  { bytes, batches }: CheckedRecords,
+  duplicate: DuplicateBatch | null,
+): LogAppendResult {
+  if (duplicate !== null) {
+    const { firstOffset, lastOffset } = duplicate
+    return { firstOffset, lastOffset, batches: 0, bytes: 0, duplicate }
+  }
+  const firstOffset = batches[0]?.baseOffset ?? null
+  const lastOffset = batches.at(-1)?.lastOffset ?? null
+  return { firstOffset, lastOffset, batches: batches.length, bytes: bytes.length, duplicate }
 }
 
 /** The epoch of the leader that appends; null where batches keep theirs, whatever it is. */

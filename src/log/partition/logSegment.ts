@@ -4,7 +4,7 @@ import { NO_TIMESTAMP, type RecordBatch } from '../../formats/recordBatch.ts'
 import type { AbortedTransactionEntry } from '../../producers/transactions.ts'
 import { logFileName } from '../fileNames.ts'
 import type { IndexOptions } from './logOptions.ts'
-import { MAX_OFFSET } from './offsets.ts'
+import { MAX_OFFSET, MAX_RELATIVE_OFFSET } from './offsets.ts'
 import { SegmentOffsetIndex } from './segmentOffsetIndex.ts'
 import { type ScanFault, type ScannedBatch, scanBatches } from './segmentScan.ts'
 import { SegmentTimeIndex, type TimestampOffset } from './segmentTimeIndex.ts'
@@ -13,7 +13,6 @@ import { isZeroFrom, type LogStorage, type StoredFile } from './storage.ts'
 
 /** The index leads close to what is looked for. */
 const SEARCH_WINDOW = 16 * 1024
-const MAX_RELATIVE_OFFSET = 2n ** 31n - 1n
 
 /**
  * A segment file with its indexes. An entry comes into the indexes for every `indexIntervalBytes` of batches.

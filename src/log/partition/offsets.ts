@@ -1,6 +1,10 @@
 /** The largest int64. A log may end there, so no record has it. */
 export const MAX_OFFSET = 2n ** 63n - 1n
 
+/** How far above a segment's base offset its offsets may be, and how far into its file a batch may begin: indexes hold int32. */
+export const MAX_RELATIVE_OFFSET = 2n ** 31n - 1n
+export const MAX_POSITION = 2 ** 31 - 1
+
 export function minOffset(a: bigint, b: bigint): bigint {
   if (a <= b) return a
   return b

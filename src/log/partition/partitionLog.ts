@@ -1,8 +1,8 @@
 import { bytesOf } from '../../bytes/view.ts'
 import type { Core } from '../../core/core.ts'
 import { engineOf } from '../../core/crcEngine.ts'
-import { MirrorPidError } from '../../errors.ts'
 import { type AppendOrigin, checkOrigin } from '../../producers/appendOrigin.ts'
+import type { DuplicateBatch } from '../../producers/appendResult.ts'
 import {
   checkOptions,
   type ProducerStateManagerOptions,
@@ -10,11 +10,12 @@ import {
 } from '../../producers/managerOptions.ts'
 import type { ProducerStateManager } from '../../producers/producerStateManager.ts'
 import type { AbortedTransactionEntry } from '../../producers/transactions.ts'
-import { checkRecords } from './appendRecords.ts'
+import { partsOf, requireAccepted } from './appendParts.ts'
+import { type CheckedRecords, checkRecords } from './appendRecords.ts'
 import { type EpochEnd, type EpochEntry, requireLeaderEpoch } from './leaderEpochs.ts'
 import { loadLog } from './loadLog.ts'
 import { LocalLog } from './localLog.ts'
-import { type LogAppendOptions, type LogAppendResult, leaderEpochOf, NOTHING_APPENDED } from './logAppend.ts'
+import { type LogAppendOptions, type LogAppendResult, leaderEpochOf, resultOf } from './logAppend.ts'
 import { LogClosedError, OffsetOutOfRangeError } from './logErrors.ts'
 import {
   type CheckedLogOptions,
@@ -31,8 +32,8 @@ import type { LogStorage } from './storage.ts'
  * a broker, which can load them, and it opens those of a broker. All calls are synchronous; one log object at a time
  * may work on a storage.
  *
- * An error of the storage in a call that changes the log leaves it unusable (LogClosedError) until it is opened again,
- * which recovers it. Any other error leaves it as it was.
+ * What a call refuses, it refuses before the first change, and the log is as it was. An error in the midst of a change, as
+ * of the storage, leaves it unusable (LogClosedError) until it is opened again, which recovers it.
  *
  * @see Kafka's UnifiedLog, LocalLog, LogLoader
  * @example
@@ -135,6 +136,7 @@ export class PartitionLog implements LogOffsets {
 
   /**
    * Appends batches: all of them, or none when it throws. An incomplete last batch, as a fetch may have it, is left out.
+   * A set that spans more offsets than one segment can goes into several, as if its parts had been appended in turn.
    *
    * @param records one batch for origins `client` and `coordinator`, any number for the others; not changed
    * @throws what `ProducerStateManager.append` throws; CorruptBatchError, InvalidRecordError, RecordTooLargeError,
@@ -147,27 +149,16 @@ export class PartitionLog implements LogOffsets {
   ): LogAppendResult {
     this.#requireUsable()
     checkOrigin(origin)
-    const { bytes, batches } = checkRecords(this.#core, bytesOf(records, 'records'), origin, {
+    const checked = checkRecords(this.#core, bytesOf(records, 'records'), origin, {
       logEndOffset: this.logEndOffset,
       leaderEpoch: leaderEpochOf(origin, options, this.#local.epochs.latestEpoch),
       maxBatchBytes: Math.min(this.#options.maxMessageBytes, this.#options.segmentBytes),
     })
-    const [first] = batches
-    const last = batches.at(-1)
-    if (first === undefined || last === undefined) return NOTHING_APPENDED
-    return this.#changing(() => {
-      if (this.#local.mustRoll(batches, bytes.length)) this.#local.roll(first.baseOffset, this.#state)
-      const known = this.#state.abortedTransactions.length
-      const { duplicate } = this.#state.appendAll(batches, origin, options)
-      if (duplicate !== null) {
-        const { firstOffset, lastOffset } = duplicate
-        return { ...NOTHING_APPENDED, firstOffset, lastOffset, duplicate }
-      }
-      this.#local.append(bytes, batches, this.#state.abortedTransactions.slice(known))
-      const { baseOffset: firstOffset } = first
-      const { lastOffset } = last
-      return { firstOffset, lastOffset, batches: batches.length, bytes: bytes.length, duplicate: null }
-    })
+    const parts = partsOf(checked)
+    if (parts.length > 1) requireAccepted(parts, this.#state, this.#stateOptions, origin, options)
+    let duplicate: DuplicateBatch | null = null
+    for (const part of parts) duplicate ??= this.#appendPart(part, origin, options)
+    return resultOf(checked, duplicate)
   }
 
   /**
@@ -200,7 +191,7 @@ export class PartitionLog implements LogOffsets {
   /** Begins a new segment, unless the active one is empty. */
   roll(): void {
     this.#requireUsable()
-    this.#changing(() => this.#local.roll(this.logEndOffset, this.#state))
+    this.#changing(() => this.#local.roll(this.#state))
   }
 
   /**
@@ -277,6 +268,17 @@ export class PartitionLog implements LogOffsets {
     this.#unusable = new LogClosedError()
   }
 
+  /** Takes what one segment can hold: first all that can refuse it, then the files. */
+  #appendPart(part: CheckedRecords, origin: AppendOrigin, options: LogAppendOptions): DuplicateBatch | null {
+    const roll = this.#local.planRoll(part, this.#state)
+    const known = this.#state.abortedTransactions.length
+    const { duplicate } = this.#state.appendAll(part.batches, origin, options)
+    if (duplicate !== null) return duplicate
+    const aborted = this.#state.abortedTransactions.slice(known)
+    this.#changing(() => this.#local.append(part, aborted, roll))
+    return null
+  }
+
   #rebuildState(): void {
     this.#state = this.#local.rebuildState(this.#stateOptions)
     this.#state.onHighWatermark(this.#highWatermark)
@@ -286,13 +288,12 @@ export class PartitionLog implements LogOffsets {
     if (this.#unusable !== null) throw this.#unusable
   }
 
-  /** Runs a change. One that the storage does not let through may be half done, so the log is of no use after it. */
+  /** Runs a change that nothing refuses any more. Whatever stops it may leave it half done, so the log is of no use then. */
   #changing<T>(run: () => T): T {
     try {
       return run()
     } catch (error) {
-      // all other errors of ours come before the first change
-      if (!MirrorPidError.is(error) || error.code === 'IO_ERROR') this.#unusable ??= this.#local.fail(error)
+      this.#unusable ??= this.#local.fail(error)
       throw error
     }
   }

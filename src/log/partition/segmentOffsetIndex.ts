@@ -39,15 +39,16 @@ export class SegmentOffsetIndex {
     return this.#baseOffset + BigInt(view.getInt32(this.#file.at(count - 1)))
   }
 
-  /** @throws InvalidIndexOffset when it is not above the last one */
+  /** @throws InvalidIndexOffset when it is not above the last one; InvalidRecordError for what an entry cannot hold */
   append(offset: bigint, position: number): void {
     if (this.#file.count > 0 && offset <= this.lastOffset) {
       throw new InvalidIndexOffset(offset, this.lastOffset, this.#file.name)
     }
-    const relative = Number(offset - this.#baseOffset)
+    const relative = this.#file.relativeOffset(offset, this.#baseOffset)
+    const held = this.#file.position(position, offset)
     this.#file.append((view, at) => {
       view.setInt32(at, relative)
-      view.setInt32(at + 4, position)
+      view.setInt32(at + 4, held)
     })
   }
 

@@ -13,7 +13,7 @@ import {
 import { RecordSetCursor } from '../../core/recordSetCursor.ts'
 import { RecordBatch } from '../../formats/recordBatch.ts'
 import { BatchCrc } from '../largeBatch.ts'
-import type { StoredFile } from './storage.ts'
+import { readPart, type StoredFile } from './storage.ts'
 
 const WINDOW = 256 * 1024
 
@@ -22,7 +22,7 @@ export type ScanFault = 'incomplete' | 'size' | 'magic' | 'crc'
 
 /** A batch of a segment, in a window that the next one may overwrite. */
 export interface ScannedBatch {
-  /** Of a batch larger than the scan's window, only the header is there. */
+  /** Of a batch larger than the scan's window, only the header is there; a control batch is always whole. */
   batch: RecordBatch
   /** In the segment. */
   position: number
@@ -30,7 +30,7 @@ export interface ScannedBatch {
 }
 
 /**
- * Walks the batches of a segment from a position on, in bounded memory.
+ * Walks the batches of a segment from a position on, in the memory of a window, or of a control batch where that is larger.
  *
  * @param engine checks CRCs; null leaves them unchecked
  * @param windowSize bytes read at a time
@@ -56,8 +56,8 @@ export function* scanBatches(
         // one that would fit is read again, from its start
         if (at > 0 && size <= room.length) break
         if (engine !== null && !isIntact(file, position + at, cursor, engine)) return 'crc'
-        const header = window.slice(at, at + HEADER_SIZE)
-        yield { batch: new RecordBatch(header, position + at, magic), position: position + at, size }
+        const header = new RecordBatch(window.slice(at, at + HEADER_SIZE), position + at, magic)
+        yield { batch: header.isControl ? whole(file, header, size) : header, position: position + at, size }
         cursor.advance()
         break
       }
@@ -91,6 +91,14 @@ function frameAt(cursor: RecordSetCursor, remaining: number): true | ScanFault |
   cursor.size = LOG_OVERHEAD + batchLength
   cursor.magic = magic
   return true
+}
+
+/**
+ * What a control batch does to the producer state is in its record, and the state must be the same whether the batch was in
+ * memory when it was appended or is met again. Its size is no mere claim: the file has so many bytes.
+ */
+function whole(file: StoredFile, { position, magic }: RecordBatch, size: number): RecordBatch {
+  return new RecordBatch(readPart(file, position, size), position, magic)
 }
 
 /** Checks the CRC of the batch at the cursor, which is not in memory as a whole; it stands at `position` of the file. */

@@ -52,7 +52,7 @@ export class SegmentTimeIndex {
 
   /**
    * Adds an entry, where its timestamp is above the last one.
-   * @throws InvalidIndexOffset when its offset is below the last one
+   * @throws InvalidIndexOffset when its offset is below the last one; InvalidRecordError for one that no entry can hold
    */
   maybeAppend({ timestamp, offset }: TimestampOffset): void {
     const { last } = this
@@ -60,7 +60,7 @@ export class SegmentTimeIndex {
       throw new InvalidIndexOffset(offset, last.offset, this.#file.name)
     }
     if (timestamp <= last.timestamp) return
-    const relative = Number(offset - this.#baseOffset)
+    const relative = this.#file.relativeOffset(offset, this.#baseOffset)
     this.#file.append((view, at) => {
       view.setBigInt64(at, timestamp)
       view.setInt32(at + OFFSET_AT, relative)

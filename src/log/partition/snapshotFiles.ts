@@ -5,6 +5,12 @@ import type { LogStorage } from './storage.ts'
 
 const SUFFIX = '.snapshot'
 
+/** A snapshot that is not written yet. */
+export interface PreparedSnapshot {
+  offset: bigint
+  bytes: Uint8Array
+}
+
 /** The producer snapshots of a partition; each is named by the offset that its state is before. Source: Kafka's ProducerStateManager. */
 export class SnapshotFiles {
   readonly #storage: LogStorage
@@ -30,9 +36,18 @@ export class SnapshotFiles {
 
   /** Writes the state's snapshot, unless there is one that is as new. */
   take(state: ProducerStateManager): void {
-    const offset = state.mapEndOffset
-    if (offset <= this.#lastOffset) return
-    this.#storage.write(logFileName(offset, SUFFIX), state.takeSnapshot())
+    this.write(this.prepare(state, state.mapEndOffset))
+  }
+
+  /** What `take` would write of the state as it is now, as the one before an offset; null where it would not. */
+  prepare(state: ProducerStateManager, offset: bigint): PreparedSnapshot | null {
+    return offset <= this.#lastOffset ? null : { offset, bytes: state.takeSnapshot() }
+  }
+
+  write(snapshot: PreparedSnapshot | null): void {
+    if (snapshot === null) return
+    const { offset, bytes } = snapshot
+    this.#storage.write(logFileName(offset, SUFFIX), bytes)
     if (!this.#offsets.includes(offset)) this.#offsets.push(offset)
     this.#lastOffset = offset
   }
