@@ -9,6 +9,7 @@ import {
   OFFSET_DELTA,
   setEpoch,
   setLastTimestamp,
+  setMarkerOffset,
   setTransaction,
   TIMESTAMP_HIGH,
   TIMESTAMP_LOW,
@@ -19,6 +20,7 @@ import {
 import {
   type BatchMetadata,
   entryOf,
+  markerOffsetOf,
   type ProducerStateEntry,
   transactionFirstOffsetOf,
 } from './producerStateEntry.ts'
@@ -30,6 +32,8 @@ import type { AbortedTransactionEntry } from './transactions.ts'
 export interface ProducerStateRow extends ProducerStateEntry {
   /** First offset of a transaction that goes on under the mapped id and has records under this one (rule R3). */
   movedTxnFirstOffset: bigint | null
+  /** Of the last marker, -1 before any; of a producer that was read from a snapshot, the last one that it can have. */
+  markerOffset: bigint
 }
 
 /** The state of a partition's producers as plain data. */
@@ -51,7 +55,7 @@ export function exportState(append: ProducerAppend, logStartOffset: bigint): Pro
     const start = producers.start(row)
     const isMoved = words[start + TXN_STATE] === TXN_MOVED
     const movedTxnFirstOffset = isMoved ? transactionFirstOffsetOf(words, start) : null
-    rows.push({ ...entryOf(words, start), movedTxnFirstOffset })
+    rows.push({ ...entryOf(words, start), movedTxnFirstOffset, markerOffset: markerOffsetOf(words, start) })
   }
   return {
     mapEndOffset: append.mapEndOffset,
@@ -89,6 +93,7 @@ function writeRow(table: ProducerTable, entry: ProducerStateRow): void {
   words[start + COORDINATOR_EPOCH] = entry.coordinatorEpoch
   for (const batch of entry.batches) writeBatch(words, takeBatch(words, start), batch)
   setLastTimestamp(words, start, highOf(entry.lastTimestamp), lowOf(entry.lastTimestamp))
+  setMarkerOffset(words, start, highOf(entry.markerOffset), lowOf(entry.markerOffset))
   const firstOffset = entry.currentTxnFirstOffset ?? entry.movedTxnFirstOffset
   if (firstOffset === null) return
   setTransaction(words, start, highOf(firstOffset), lowOf(firstOffset))

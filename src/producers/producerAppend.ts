@@ -36,7 +36,7 @@ import {
   TransactionCoordinatorFencedError,
 } from './producerErrors.ts'
 import { PRODUCER_ID_HIGH, PRODUCER_ID_LOW } from './producerRow.ts'
-import { lastOffsetOf } from './producerStateEntry.ts'
+import { newestOffsetOf } from './producerStateEntry.ts'
 import type { ProducerTable } from './producerTable.ts'
 import { type Expired, ProducerUpdates } from './producerUpdates.ts'
 
@@ -54,8 +54,6 @@ export class ProducerAppend {
   #mapEndLow = 0
   /** Whether batches are gathered until the end of the append. */
   #isStaged = false
-  /** The state before the append, once something of it was changed. */
-  #saved: ProducerUpdates | null = null
 
   constructor(options: CheckedOptions) {
     this.#options = options
@@ -105,16 +103,14 @@ export class ProducerAppend {
         this.#read(batch)
         this.#take(origin, 0)
       }
-      this.updates.commit()
+      this.updates.end()
     } catch (error) {
-      if (this.#saved === null) this.updates.discard()
-      else this.updates = this.#saved
+      this.updates.refuse()
       this.barriers.length = barriers
       this.#setMapEndOffset(mapEndOffset)
       throw error
     } finally {
       this.#isStaged = false
-      this.#saved = null
     }
     return APPENDED
   }
@@ -131,7 +127,7 @@ export class ProducerAppend {
       if (!expires) return false
       if (!isAll && !isMirrored(words[start + PRODUCER_ID_HIGH]!, words[start + PRODUCER_ID_LOW]!))
         return false
-      return end === null || lastOffsetOf(words, start) < end
+      return end === null || newestOffsetOf(words, start) < end
     })
   }
 
@@ -156,7 +152,7 @@ export class ProducerAppend {
       const duplicate = this.#data(origin)
       if (duplicate !== null) return { duplicate }
     }
-    if (!this.#isStaged) this.updates.commit()
+    if (!this.#isStaged) this.updates.end()
     const low = (header.baseOffsetLow >>> 0) + header.lastOffsetDelta + 1
     this.#mapEndHigh = (header.baseOffsetHigh + Math.floor(low / 2 ** 32)) | 0
     this.#mapEndLow = low | 0
@@ -288,7 +284,7 @@ export class ProducerAppend {
 
   /** Called before an append of several batches changes anything for good. */
   #protect(): void {
-    if (this.#isStaged) this.#saved ??= this.updates.clone()
+    if (this.#isStaged) this.updates.protect()
   }
 
   #warn(kind: ProducerWarning['kind'], found: number, current: number | null): void {

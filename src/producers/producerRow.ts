@@ -2,12 +2,12 @@ import { NO_PRODUCER_EPOCH, NO_SEQUENCE } from '../formats/recordBatch.ts'
 import { decrementSequence } from '../formats/sequence.ts'
 
 /**
- * A producer's entry as 40 words of 32 bits: a million of them take 160 MB, and an append makes no object. All functions
+ * A producer's entry as 42 words of 32 bits: a million of them take 168 MB, and an append makes no object. All functions
  * take a page's words and where the row begins in them.
  * Source of what they do: Kafka's ProducerStateEntry and BatchMetadata.
  */
 
-export const ROW_WORDS = 40
+export const ROW_WORDS = 42
 const MAX_BATCHES = 5 // Kafka's NUM_BATCHES_TO_RETAIN
 
 export const PRODUCER_ID_HIGH = 0
@@ -20,8 +20,11 @@ export const LAST_TIMESTAMP_LOW = 5
 export const TXN_STATE = 6
 export const TXN_FIRST_OFFSET_HIGH = 7
 export const TXN_FIRST_OFFSET_LOW = 8
-const WINDOW = 9 // number of batches, and the slot of the oldest above it
-const BATCHES = 10
+/** Of the last marker. No batch tells it, and a marker with a new epoch leaves none in the window. */
+export const MARKER_OFFSET_HIGH = 9
+export const MARKER_OFFSET_LOW = 10
+const WINDOW = 11 // number of batches, and the slot of the oldest above it
+const BATCHES = 12
 
 export const TXN_NONE = 0
 export const TXN_OPEN = 1
@@ -49,6 +52,7 @@ export function clearRow(words: Int32Array, row: number, idHigh: number, idLow: 
   words[row + LAST_TIMESTAMP_HIGH] = -1
   words[row + LAST_TIMESTAMP_LOW] = -1
   words[row + TXN_STATE] = TXN_NONE
+  setMarkerOffset(words, row, -1, -1)
   words[row + WINDOW] = 0
 }
 
@@ -83,6 +87,11 @@ export function setTransaction(words: Int32Array, row: number, high: number, low
   words[row + TXN_STATE] = TXN_OPEN
   words[row + TXN_FIRST_OFFSET_HIGH] = high
   words[row + TXN_FIRST_OFFSET_LOW] = low
+}
+
+export function setMarkerOffset(words: Int32Array, row: number, high: number, low: number): void {
+  words[row + MARKER_OFFSET_HIGH] = high
+  words[row + MARKER_OFFSET_LOW] = low
 }
 
 /** Takes a place behind the window's last batch, the oldest one's if it is full; returns where its words begin. */

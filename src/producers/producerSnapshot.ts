@@ -15,6 +15,7 @@ import {
   PRODUCER_EPOCH,
   setEpoch,
   setLastTimestamp,
+  setMarkerOffset,
   setTransaction,
   TIMESTAMP_HIGH,
   TIMESTAMP_LOW,
@@ -27,6 +28,8 @@ import * as format from './producerSnapshotFormat.ts'
 import { batchOf, lastTimestampOf, producerIdOf, transactionFirstOffsetOf } from './producerStateEntry.ts'
 import type { ProducerTable } from './producerTable.ts'
 import { ProducerUpdates } from './producerUpdates.ts'
+
+const MAX_OFFSET = 2n ** 63n - 1n
 
 /** The entries as a broker writes them: of each producer's window the last batch alone. */
 export function writeSnapshot(table: ProducerTable): Uint8Array<ArrayBuffer> {
@@ -58,12 +61,14 @@ function writeEntry(view: DataView, at: number, words: Int32Array, start: number
 }
 
 /**
- * The state that a snapshot holds, without the producers that have expired by `now`.
+ * The state that a snapshot holds, without the producers that have expired by `now`. It does not tell where markers lay;
+ * all of them lay below its own offset, null where that is not known.
  *
  * @throws CorruptCompanionError CORRUPT_SNAPSHOT
  */
 export function readSnapshot(
   snapshot: Uint8Array,
+  offset: bigint | null,
   isExpired: (lastTimestamp: bigint) => boolean,
 ): ProducerUpdates {
   const bytes = bytesOf(snapshot, 'snapshot')
@@ -74,14 +79,14 @@ export function readSnapshot(
     const at = format.SNAPSHOT_ENTRIES_AT + entry * format.SNAPSHOT_ENTRY_SIZE
     const isOpen = view.getBigInt64(at + format.ENTRY_TXN_FIRST_OFFSET) >= 0n
     if (isOpen || !isExpired(view.getBigInt64(at + format.ENTRY_TIMESTAMP))) {
-      readEntry(view, at, updates.producers)
+      readEntry(view, at, updates.producers, offset)
     }
   }
   registerTransactions(updates)
   return updates
 }
 
-function readEntry(view: DataView, at: number, table: ProducerTable): void {
+function readEntry(view: DataView, at: number, table: ProducerTable, offset: bigint | null): void {
   const idHigh = view.getInt32(at + format.ENTRY_PRODUCER_ID)
   const idLow = view.getInt32(at + format.ENTRY_PRODUCER_ID + 4)
   const known = table.find(idHigh, idLow)
@@ -110,6 +115,18 @@ function readEntry(view: DataView, at: number, table: ProducerTable): void {
   if (firstHigh >= 0) {
     setTransaction(words, start, firstHigh, view.getInt32(at + format.ENTRY_TXN_FIRST_OFFSET + 4))
   }
+  const markerOffset = lastMarkerOffset(lastOffset >= 0n, firstHigh >= 0, offset)
+  setMarkerOffset(words, start, highOf(markerOffset), lowOf(markerOffset))
+}
+
+/**
+ * Where the last marker can have been at most, as far as it can be behind the window's batch: no state that came after a
+ * barrier may pass for an older one. A marker behind the batch would have ended the transaction that is open.
+ */
+function lastMarkerOffset(hasBatch: boolean, isOpen: boolean, offset: bigint | null): bigint {
+  if (hasBatch && isOpen) return -1n
+  if (offset !== null) return offset - 1n
+  return hasBatch ? -1n : MAX_OFFSET
 }
 
 function registerTransactions({ producers, transactions }: ProducerUpdates): void {

@@ -10,6 +10,8 @@ import {
   LAST_TIMESTAMP_HIGH,
   LAST_TIMESTAMP_LOW,
   lastSequence,
+  MARKER_OFFSET_HIGH,
+  MARKER_OFFSET_LOW,
   OFFSET_DELTA,
   PRODUCER_EPOCH,
   PRODUCER_ID_HIGH,
@@ -94,8 +96,17 @@ export function lastTimestampOf(words: Int32Array, row: number): bigint {
   return toBigInt(words[row + LAST_TIMESTAMP_HIGH]!, words[row + LAST_TIMESTAMP_LOW]!)
 }
 
-/** Offset of the producer's last batch, -1 where the window is empty. */
-export function lastOffsetOf(words: Int32Array, row: number): bigint {
+/** Of the producer's last marker; -1 before any. After a snapshot was read, the last one that it can have. */
+export function markerOffsetOf(words: Int32Array, row: number): bigint {
+  return toBigInt(words[row + MARKER_OFFSET_HIGH]!, words[row + MARKER_OFFSET_LOW]!)
+}
+
+/** Offset of what came of the producer last, a batch or a marker. */
+export function newestOffsetOf(words: Int32Array, row: number): bigint {
+  const markerOffset = markerOffsetOf(words, row)
   const count = batchCount(words, row)
-  return count === 0 ? -1n : batchOf(words, batchAt(words, row, count - 1)).lastOffset
+  if (count === 0) return markerOffset
+  const { lastOffset } = batchOf(words, batchAt(words, row, count - 1))
+  if (lastOffset < markerOffset) return markerOffset
+  return lastOffset
 }

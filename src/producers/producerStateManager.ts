@@ -35,7 +35,10 @@ export interface OngoingTransaction {
 
 /** How a producer snapshot is loaded. */
 export interface SnapshotOptions extends ProducerStateManagerOptions {
-  /** The offset in the file's name: the state is that before it. Default 0. */
+  /**
+   * The offset in the file's name: the state is that before it. Default: the log start offset, and where the markers lay
+   * that it holds is not known (see `expireMirrored`).
+   */
   offset?: bigint
   /** Producers that have expired by then are left out, as a starting broker does. Milliseconds; default: none expires. */
   now?: bigint
@@ -181,9 +184,14 @@ export class ProducerStateManager {
   }
 
   /**
-   * What a barrier at `offset` does: transactions that are open there are aborted, and mirrored producers (all, by
-   * `barrierScope`) whose last batch lies before it expire. Appending the barrier does this already; doing it again
-   * changes nothing.
+   * What a barrier at `offset` does: transactions that began before it and are open are aborted, and mirrored producers
+   * (all, by `barrierScope`) expire of which no batch and no marker lies at or behind it; the others are kept whole.
+   * Appending a barrier that acts does this already; doing it again changes nothing, whatever has come behind it.
+   *
+   * A snapshot does not tell where markers lie. Of a state that was loaded from one of a later offset nothing expires that
+   * may have come behind the barrier: its producers stay, except one whose transaction is open and whose last batch lies
+   * before `offset`. Where the snapshot's offset was not given, a producer with a batch counts by that one, and one of
+   * which markers alone are known stays.
    */
   expireMirrored(offset: bigint): Expired {
     requireOffset('offset', offset)
@@ -218,8 +226,9 @@ export class ProducerStateManager {
     const manager = new ProducerStateManager(options)
     const { producerIdExpirationMs, logStartOffset } = manager.#options
     const isExpired = options.now === undefined ? () => false : expiry(options.now, producerIdExpirationMs)
-    const updates = readSnapshot(snapshot, isExpired)
-    manager.#append.restore(updates, requireOffset('offset', options.offset ?? logStartOffset))
+    const mapEndOffset = requireOffset('offset', options.offset ?? logStartOffset)
+    const updates = readSnapshot(snapshot, options.offset ?? null, isExpired)
+    manager.#append.restore(updates, mapEndOffset)
     return manager
   }
 

@@ -1,4 +1,5 @@
 import { clearRow, PRODUCER_ID_HIGH, PRODUCER_ID_LOW, ROW_WORDS } from './producerRow.ts'
+import type { UndoLog } from './undoLog.ts'
 
 // Rows lie in pages, so that growth copies nothing; the index is open addressing over the ids.
 const PAGE_BITS = 10
@@ -14,6 +15,11 @@ export class ProducerTable {
   #largestSize = 0
   /** Row number + 1; 0 is free. A power of two, at most half full. */
   #index: Int32Array = new Int32Array(MIN_INDEX)
+  readonly #undo: UndoLog | null
+
+  constructor(undo: UndoLog | null = null) {
+    this.#undo = undo
+  }
 
   get size(): number {
     return this.#size
@@ -45,6 +51,10 @@ export class ProducerTable {
 
   /** Adds a row of which nothing is known yet; the producer must have none. */
   add(idHigh: number, idLow: number): number {
+    if (this.#undo?.isOn) {
+      const largestSize = this.#largestSize
+      this.#undo.push(() => this.#removeLast(largestSize))
+    }
     const row = this.#size++
     if (row > this.#largestSize - 1) this.#largestSize = this.#size
     if (row >> PAGE_BITS === this.#pages.length) this.#pages.push(new Int32Array(PAGE_ROWS * ROW_WORDS))
@@ -54,34 +64,68 @@ export class ProducerTable {
     return row
   }
 
+  /** Called before the words of a row change. */
+  change(row: number): void {
+    if (!this.#undo?.isOn) return
+    const start = this.start(row)
+    const before = this.words(row).slice(start, start + ROW_WORDS)
+    this.#undo.push(() => this.words(row).set(before, start))
+  }
+
   /** Removes rows and keeps the others in their order. All row numbers change. */
   removeIf(isGone: (words: Int32Array, start: number) => boolean): number {
     let kept = 0
-    for (let row = 0; row < this.#size; row++) {
+    while (kept < this.#size && !isGone(this.words(kept), this.start(kept))) kept++
+    if (kept === this.#size) return 0
+    this.#keepPages(kept >> PAGE_BITS)
+    for (let row = kept + 1; row < this.#size; row++) {
       const words = this.words(row)
       const start = this.start(row)
       if (isGone(words, start)) continue
-      if (kept !== row) this.words(kept).set(words.subarray(start, start + ROW_WORDS), this.start(kept))
+      this.words(kept).set(words.subarray(start, start + ROW_WORDS), this.start(kept))
       kept++
     }
     const removed = this.#size - kept
-    if (removed > 0) {
-      this.#size = kept
-      this.#pages.length = (kept + PAGE_MASK) >> PAGE_BITS
-      let length = MIN_INDEX
-      while (length < kept * 2) length *= 2
-      this.#reindex(length)
-    }
+    this.#size = kept
+    this.#pages.length = (kept + PAGE_MASK) >> PAGE_BITS
+    let length = MIN_INDEX
+    while (length < kept * 2) length *= 2
+    this.#reindex(length)
     return removed
   }
 
-  clone(): ProducerTable {
-    const copy = new ProducerTable()
-    copy.#pages = this.#pages.map((page) => page.slice())
-    copy.#size = this.#size
-    copy.#largestSize = this.#largestSize
-    copy.#index = this.#index.slice()
-    return copy
+  /** Removes all rows, for a table that is filled again at once. */
+  clear(): void {
+    this.#size = 0
+    this.#pages.length = Math.min(this.#pages.length, 1)
+    if (this.#index.length === MIN_INDEX) this.#index.fill(0)
+    else this.#index = new Int32Array(MIN_INDEX)
+  }
+
+  /** The inverse of `add`. No row has come behind the last one in the index, so no search goes on past its place. */
+  #removeLast(largestSize: number): void {
+    const row = --this.#size
+    this.#largestSize = largestSize
+    const words = this.words(row)
+    const start = this.start(row)
+    const mask = this.#index.length - 1
+    let slot = hash(words[start + PRODUCER_ID_HIGH]!, words[start + PRODUCER_ID_LOW]!) & mask
+    while (this.#index[slot] !== row + 1) slot = (slot + 1) & mask
+    this.#index[slot] = 0
+  }
+
+  /** Before rows are removed, which moves those in the pages from `first` on. */
+  #keepPages(first: number): void {
+    if (!this.#undo?.isOn) return
+    const pages = this.#pages
+    const size = this.#size
+    const index = this.#index
+    this.#pages = pages.map((page, at) => (at < first ? page : page.slice()))
+    this.#undo.push(() => {
+      this.#pages = pages
+      this.#size = size
+      this.#index = index
+    })
   }
 
   #isOf(row: number, idHigh: number, idLow: number): boolean {

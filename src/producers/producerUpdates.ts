@@ -13,6 +13,7 @@ import {
   PRODUCER_ID_LOW,
   setEpoch,
   setLastTimestamp,
+  setMarkerOffset,
   setTransaction,
   TIMESTAMP_HIGH,
   TIMESTAMP_LOW,
@@ -27,6 +28,7 @@ import {
 import { producerIdOf, transactionFirstOffsetOf } from './producerStateEntry.ts'
 import { ProducerTable } from './producerTable.ts'
 import { type CompletedTransaction, Transactions } from './transactions.ts'
+import { UndoLog } from './undoLog.ts'
 
 /** What a barrier has done. */
 export interface Expired {
@@ -40,19 +42,16 @@ export interface Expired {
  * ProducerAppendInfo does: epochs that go up and down within an append leave another window than one by one.
  */
 export class ProducerUpdates {
-  readonly producers: ProducerTable
-  readonly transactions: Transactions
+  readonly #undo = new UndoLog()
+  readonly producers = new ProducerTable(this.#undo)
+  readonly transactions = new Transactions(this.#undo)
   readonly #staged = new ProducerTable()
   #started: { producerId: bigint; firstOffset: bigint }[] = []
   #completed: (CompletedTransaction & { alsoUnder: bigint | null })[] = []
 
-  constructor(producers = new ProducerTable(), transactions = new Transactions()) {
-    this.producers = producers
-    this.transactions = transactions
-  }
-
-  clone(): ProducerUpdates {
-    return new ProducerUpdates(this.producers.clone(), this.transactions.clone())
+  /** Called before an append of several batches changes anything for good. */
+  protect(): void {
+    this.#undo.begin()
   }
 
   /** The table that an append works on. */
@@ -130,16 +129,31 @@ export class ProducerUpdates {
     setEpoch(words, start, header.producerEpoch)
     words[start + COORDINATOR_EPOCH] = marker.coordinatorEpoch
     words[start + TXN_STATE] = TXN_NONE
+    setMarkerOffset(words, start, header.baseOffsetHigh, header.baseOffsetLow)
     setLastTimestamp(words, start, highOf(marker.timestamp), lowOf(marker.timestamp))
   }
 
   /** An emptied control batch: it makes its producer known, and nothing more. */
   touch(table: ProducerTable, row: number, header: BatchHeader): void {
-    if (row < 0) table.add(header.producerIdHigh, header.producerIdLow)
+    if (row >= 0) return
+    const added = table.add(header.producerIdHigh, header.producerIdLow)
+    setMarkerOffset(table.words(added), table.start(added), header.baseOffsetHigh, header.baseOffsetLow)
   }
 
-  /** Ends an append: what is staged joins the state, then transactions start, then they end. */
-  commit(): void {
+  /** Ends an append. */
+  end(): void {
+    this.#commit()
+    this.#undo.forget()
+  }
+
+  /** An append is refused: nothing has changed. */
+  refuse(): void {
+    this.#discard()
+    this.#undo.undo()
+  }
+
+  /** What is staged joins the state, then transactions start, then they end. */
+  #commit(): void {
     const staged = this.#staged
     // Backwards: Java's map puts what computeIfAbsent adds before the rest of its bucket, and snapshots show its order.
     for (let row = staged.size - 1; row >= 0; row--) {
@@ -149,6 +163,7 @@ export class ProducerUpdates {
       const idLow = words[start + PRODUCER_ID_LOW]!
       const known = this.producers.find(idHigh, idLow)
       const target = known < 0 ? this.producers.add(idHigh, idLow) : known
+      this.producers.change(target)
       mergeRow(words, start, this.producers.words(target), this.producers.start(target))
     }
     if (this.#started.length > 0) {
@@ -161,12 +176,11 @@ export class ProducerUpdates {
         this.transactions.complete(completed, completed.alsoUnder)
       }
     }
-    this.discard()
+    this.#discard()
   }
 
-  /** Forgets what an append has staged. */
-  discard(): void {
-    if (this.#staged.size > 0) this.#staged.removeIf(() => true)
+  #discard(): void {
+    if (this.#staged.size > 0) this.#staged.clear()
     if (this.#started.length > 0) this.#started = []
     if (this.#completed.length > 0) this.#completed = []
   }
@@ -187,11 +201,13 @@ export class ProducerUpdates {
 
   /** Rule R3: the open transaction of the local producer goes on under its mapped id. Ends what is staged. */
   comeHome(idHigh: number, idLow: number): void {
-    this.commit()
+    this.#commit()
     const { producers } = this
     const known = producers.find(idHigh, idLow)
     const mapped = known < 0 ? producers.add(idHigh, idLow) : known
     const home = producers.find(unmappedHigh(idHigh, idLow), unmappedLow(idLow))
+    producers.change(mapped)
+    producers.change(home)
     const words = producers.words(home)
     const start = producers.start(home)
     const high = words[start + TXN_FIRST_OFFSET_HIGH]!
@@ -206,7 +222,7 @@ export class ProducerUpdates {
    * is staged.
    */
   endAtHome({ producerIdHigh, producerIdLow, baseOffset }: BatchHeader, isAborted: boolean): void {
-    this.commit()
+    this.#commit()
     const { producers } = this
     const home = producers.find(unmappedHigh(producerIdHigh, producerIdLow), unmappedLow(producerIdLow))
     const words = producers.words(home)
@@ -218,7 +234,7 @@ export class ProducerUpdates {
       isAborted,
       alsoUnder: null,
     })
-    words[start + TXN_STATE] = TXN_NONE
+    endTransaction(producers, home)
   }
 
   /**
@@ -231,13 +247,13 @@ export class ProducerUpdates {
     aborts: boolean,
     isGone: (words: Int32Array, start: number) => boolean,
   ): Expired {
-    this.commit()
+    this.#commit()
     let transactions = 0
     for (const { producerId, firstOffset } of aborts ? [...this.transactions.ongoing()] : []) {
       if (end !== null && firstOffset >= end) continue
       const completed = { producerId, firstOffset, lastOffset: offset, isAborted: true }
       const row = this.producers.find(highOf(producerId), lowOf(producerId))
-      if (row >= 0) this.producers.words(row)[this.producers.start(row) + TXN_STATE] = TXN_NONE
+      if (row >= 0) endTransaction(this.producers, row)
       const alsoUnder = this.#leaveHome(this.producers, highOf(producerId), lowOf(producerId), firstOffset)
       this.transactions.complete(completed, alsoUnder)
       transactions++
@@ -256,9 +272,14 @@ export class ProducerUpdates {
     const held = table.find(homeHigh, homeLow) < 0 ? this.producers : table
     if (!hasMoved(held, held.find(homeHigh, homeLow), firstOffset)) return null
     const row = table === this.producers ? held.find(homeHigh, homeLow) : this.stagedRow(homeHigh, homeLow)
-    table.words(row)[table.start(row) + TXN_STATE] = TXN_NONE
+    endTransaction(table, row)
     return toBigInt(homeHigh, homeLow)
   }
+}
+
+function endTransaction(table: ProducerTable, row: number): void {
+  table.change(row)
+  table.words(row)[table.start(row) + TXN_STATE] = TXN_NONE
 }
 
 /** Whether the row is that of a producer whose transaction with this first offset goes on under its mapped id. */

@@ -1,3 +1,6 @@
+import type { UndoLog } from './undoLog.ts'
+import { type UnreplicatedTransaction, UnreplicatedTransactions } from './unreplicatedTransactions.ts'
+
 /** An aborted transaction, as a broker's transaction index lists it for readers. */
 export interface AbortedTransactionEntry {
   producerId: bigint
@@ -26,24 +29,21 @@ interface Ongoing {
   twin: Ongoing | null
 }
 
-interface Unreplicated {
-  producerId: bigint
-  firstOffset: bigint
-  lastOffset: bigint
-}
-
 /**
  * The open transactions of a partition in the order of their first offsets, the ended ones above the high watermark, and
  * the aborted ones. Source: Kafka's ProducerStateManager (ongoingTxns, unreplicatedTxns) and TransactionIndex.
  */
 export class Transactions {
   aborted: AbortedTransactionEntry[] = []
-  #unreplicated: Unreplicated[] = []
-  /** Least first offset of the unreplicated ones. */
-  #firstUnreplicated: bigint | null = null
+  readonly #undo: UndoLog
+  readonly #unreplicated = new UnreplicatedTransactions()
   readonly #byFirstOffset = new Map<bigint, Ongoing>()
   #first: Ongoing | null = null
   #last: Ongoing | null = null
+
+  constructor(undo: UndoLog) {
+    this.#undo = undo
+  }
 
   /** First offset of the earliest open transaction. */
   get firstUndecidedOffset(): bigint | null {
@@ -52,16 +52,12 @@ export class Transactions {
 
   /** Of the earliest that is open, or has ended at or above the high watermark. */
   get firstUnstableOffset(): bigint | null {
-    return least(this.firstUndecidedOffset, this.#firstUnreplicated)
+    return least(this.firstUndecidedOffset, this.#unreplicated.leastFirstOffset(null))
   }
 
   /** What `firstUnstableOffset` would be with this high watermark. */
   firstUnstableOffsetAt(highWatermark: bigint): bigint | null {
-    let first = this.firstUndecidedOffset
-    for (const txn of this.#unreplicated) {
-      if (txn.lastOffset >= highWatermark) first = least(first, txn.firstOffset)
-    }
-    return first
+    return least(this.firstUndecidedOffset, this.#unreplicated.leastFirstOffset(highWatermark))
   }
 
   start(producerId: bigint, firstOffset: bigint): void {
@@ -76,12 +72,19 @@ export class Transactions {
     if (next === null) this.#last = txn
     else next.previous = txn
     this.#byFirstOffset.set(firstOffset, txn)
+    if (this.#undo.isOn) this.#undo.push(() => this.#remove(txn))
   }
 
   /** An open transaction goes on under another id. */
   move(firstOffset: bigint, from: bigint, to: bigint): void {
     const txn = this.#find(firstOffset, from)
-    if (txn !== null) txn.producerId = to
+    if (txn === null) return
+    txn.producerId = to
+    if (this.#undo.isOn) {
+      this.#undo.push(() => {
+        txn.producerId = from
+      })
+    }
   }
 
   /**
@@ -90,6 +93,8 @@ export class Transactions {
   complete(completed: CompletedTransaction, alsoUnder: bigint | null): void {
     const { producerId, firstOffset, lastOffset, isAborted } = completed
     const txn = this.#find(firstOffset, producerId)
+    const ended = { producerId, firstOffset, lastOffset }
+    if (this.#undo.isOn) this.#undoComplete(txn, ended)
     if (isAborted) {
       // A reader of the index stops at the first entry whose last stable offset it does not reach, so the first of two
       // entries must count the second as open: that is what Kafka's rule gives for two transactions that end in turn.
@@ -101,21 +106,16 @@ export class Transactions {
       this.aborted.push({ producerId, firstOffset, lastOffset, lastStableOffset })
     }
     if (txn !== null) this.#remove(txn)
-    this.addUnreplicated({ producerId, firstOffset, lastOffset })
+    this.addUnreplicated(ended)
   }
 
-  addUnreplicated(txn: Unreplicated): void {
+  addUnreplicated(txn: UnreplicatedTransaction): void {
     this.#unreplicated.push(txn)
-    this.#firstUnreplicated = least(this.#firstUnreplicated, txn.firstOffset)
   }
 
   /** Forgets the ended transactions whose markers lie below `offset`. */
   removeUnreplicated(offset: bigint): void {
-    const kept = this.#unreplicated.filter((txn) => txn.lastOffset >= offset)
-    if (kept.length === this.#unreplicated.length) return
-    this.#unreplicated = kept
-    this.#firstUnreplicated = null
-    for (const txn of kept) this.#firstUnreplicated = least(this.#firstUnreplicated, txn.firstOffset)
+    this.#unreplicated.removeBelow(offset)
   }
 
   /** Forgets the aborted transactions whose markers lie below `offset`. */
@@ -128,16 +128,9 @@ export class Transactions {
     for (let txn = this.#first; txn !== null; txn = txn.next) yield txn
   }
 
-  unreplicated(): readonly Unreplicated[] {
-    return this.#unreplicated
-  }
-
-  clone(): Transactions {
-    const copy = new Transactions()
-    copy.aborted = this.aborted.slice()
-    for (const { producerId, firstOffset } of this.ongoing()) copy.start(producerId, firstOffset)
-    for (const txn of this.#unreplicated) copy.addUnreplicated(txn)
-    return copy
+  /** The ended ones, in the order of their markers. */
+  unreplicated(): readonly UnreplicatedTransaction[] {
+    return this.#unreplicated.list()
   }
 
   /** First offset of the earliest open transaction of another producer, else what follows the ended one. */
@@ -165,6 +158,30 @@ export class Transactions {
       before.twin = txn.twin
     } else if (txn.twin === null) this.#byFirstOffset.delete(txn.firstOffset)
     else this.#byFirstOffset.set(txn.firstOffset, txn.twin)
+  }
+
+  /** Called before `complete` changes anything. */
+  #undoComplete(txn: Ongoing | null, ended: UnreplicatedTransaction): void {
+    const { length } = this.aborted
+    const head = txn === null ? null : (this.#byFirstOffset.get(txn.firstOffset) ?? null)
+    this.#undo.push(() => {
+      this.aborted.length = length
+      this.#unreplicated.remove(ended)
+      if (txn !== null) this.#putBack(txn, head!)
+    })
+  }
+
+  /** The inverse of `#remove`: the transaction still knows its neighbours. `head` was that of its twins. */
+  #putBack(txn: Ongoing, head: Ongoing): void {
+    if (txn.previous === null) this.#first = txn
+    else txn.previous.next = txn
+    if (txn.next === null) this.#last = txn
+    else txn.next.previous = txn
+    this.#byFirstOffset.set(txn.firstOffset, head)
+    if (head === txn) return
+    let before = head
+    while (before.twin !== txn.twin) before = before.twin!
+    before.twin = txn
   }
 }
 
