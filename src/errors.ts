@@ -3,10 +3,11 @@ import { MirrorPidError } from './mirrorPidError.ts'
 export { type ErrorCode, errorCodes, MirrorPidError } from './mirrorPidError.ts'
 
 /**
- * Why a batch is corrupt: its CRC does not match, its length cannot be, its magic is not 0, 1 or 2, or its offsets do
- * not follow those before it in the file (`offset`, only where a whole file is verified).
+ * Why a batch is corrupt: its CRC does not match, its length cannot be, its magic is not 0, 1 or 2, its offsets do not
+ * follow those before it in the file (`offset`, only where a whole file is verified), or its records are not as its header
+ * says although its CRC is right (`records`, only where `verifyPaths` and `verifySegmentFile` are asked to look at them).
  */
-export type CorruptReason = 'crc' | 'size' | 'magic' | 'offset'
+export type CorruptReason = 'crc' | 'size' | 'magic' | 'offset' | 'records'
 
 /** What is known of a corrupt batch. CRCs are unsigned and null unless the reason is `crc`. */
 export interface CorruptBatchFacts {
@@ -16,9 +17,11 @@ export interface CorruptBatchFacts {
   reason: CorruptReason
   stored: number | null
   computed: number | null
+  /** What is wrong with its records, in words: there where the reason is `records`. */
+  fault?: string
 }
 
-const faults: Record<Exclude<CorruptReason, 'crc'>, string> = {
+const faults: Record<Exclude<CorruptReason, 'crc' | 'records'>, string> = {
   size: 'is unreadable: its batchLength cannot be (less than a header, or negative), so nothing behind it can be found',
   magic: 'is unreadable: its magic is not 0, 1 or 2, so its format is unknown',
   offset:
@@ -33,6 +36,7 @@ const faults: Record<Exclude<CorruptReason, 'crc'>, string> = {
  */
 export function describeCorruptBatch(facts: CorruptBatchFacts): string {
   const where = `batch at byte ${facts.position} (base offset ${facts.baseOffset})`
+  if (facts.reason === 'records') return `${where} fails the check of its records: ${facts.fault}`
   if (facts.reason !== 'crc') return `${where} ${faults[facts.reason]}`
   return `${where} is damaged: stored CRC ${hexCrc(facts.stored)}, computed ${hexCrc(facts.computed)}`
 }

@@ -19,8 +19,13 @@ import { runJob } from './runJob.ts'
 import type { VerifyFlags } from './verify.ts'
 
 export async function runVerify(paths: string[], flags: VerifyFlags): Promise<void> {
-  const { json, quiet, jobs = 'auto' } = flags
-  const result = await runJob(flags, (hooks) => verifyPaths(paths, { jobs, ...hooks }), failedVerification)
+  const { json, quiet, jobs = 'auto', records = false, maxBatchBytes } = flags
+  const limit = maxBatchBytes === undefined ? {} : { maxBatchBytes }
+  const result = await runJob(
+    flags,
+    (hooks) => verifyPaths(paths, { jobs, records, ...limit, ...hooks }),
+    failedVerification,
+  )
   if (json) writeJson(result)
   else printResult(result, quiet ?? false)
   warnOfLeftOut(result)

@@ -2,7 +2,7 @@ import type { Core } from '../core/core.ts'
 import { type CrcEngine, engineOf } from '../core/crcEngine.ts'
 import { ATTRIBUTES, CRC, CURRENT_MAGIC, HEADER_SIZE, LEGACY_CRC, MAGIC } from '../core/layout.ts'
 import { RecordSetCursor } from '../core/recordSetCursor.ts'
-import type { CorruptBatchFacts } from '../errors.ts'
+import { type CorruptBatchFacts, MirrorPidError } from '../errors.ts'
 
 /** A cursor on a batch of which only the first bytes, at least its header, are at hand. */
 export function cursorAtHeader(header: Uint8Array, size: number): RecordSetCursor {
@@ -45,6 +45,52 @@ export class BatchCrc {
   /** The CRC of what came so far. */
   get computed(): number {
     return this.#crc
+  }
+}
+
+/** Up to this size batches are put together in the same memory, one after another: less becomes garbage. */
+const GATHERING_ROOM = 4 * 1024 * 1024
+
+/** Puts a batch together from its pieces, one batch after another. */
+export class BatchGatherer {
+  #room: Uint8Array | null = null
+  /** The batch at work; null for none. */
+  #bytes: Uint8Array | null = null
+  #length = 0
+
+  /**
+   * @param size is held to a limit by the caller
+   * @throws MirrorPidError OUT_OF_MEMORY
+   */
+  begin(size: number): void {
+    this.#length = 0
+    if (size <= GATHERING_ROOM) {
+      this.#room ??= allocate(GATHERING_ROOM)
+      this.#bytes = this.#room.subarray(0, size)
+    } else {
+      this.#bytes = allocate(size)
+    }
+  }
+
+  /** The next bytes of the batch at work, where there is one. */
+  update(piece: Uint8Array): void {
+    this.#bytes?.set(piece, this.#length)
+    this.#length += piece.length
+  }
+
+  /** The batch, until the next one begins; null where none was at work. */
+  end(): Uint8Array | null {
+    const bytes = this.#bytes
+    this.#bytes = null
+    return bytes
+  }
+}
+
+function allocate(size: number): Uint8Array {
+  try {
+    return new Uint8Array(size)
+  } catch (cause) {
+    throw new MirrorPidError('OUT_OF_MEMORY', `no memory for a batch of ${size} bytes`, { cause })
   }
 }
 

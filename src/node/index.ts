@@ -36,5 +36,11 @@ export {
 } from './rewrite/rewritePaths.ts'
 export { type RewriteSegmentOptions, rewriteSegmentFile } from './rewrite/rewriteSegmentFile.ts'
 export type { CompanionRewrite } from './segments/companionFile.ts'
-export { type VerifyResult, type VerifyTotals, verifyPaths } from './verify/verifyPaths.ts'
-export { verifySegmentFile } from './verify/verifySegmentFile.ts'
+export type { RecordsOptions } from './verify/recordsOptions.ts'
+export {
+  type VerifyPathsOptions,
+  type VerifyResult,
+  type VerifyTotals,
+  verifyPaths,
+} from './verify/verifyPaths.ts'
+export { type VerifySegmentOptions, verifySegmentFile } from './verify/verifySegmentFile.ts'

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { Job } from '../../src/node/jobs/job.ts'
 import { checkSegment } from '../../src/node/segments/segmentPasses.ts'
 import { batch, pattern } from '../support/batches.ts'
+import { type Compression, compressedBatch, oneRecord } from '../support/recordsFaults.ts'
 import { mainScript, temporaryDirectories } from './support.ts'
 
 const newDirectory = temporaryDirectories()
@@ -53,6 +54,18 @@ function writeLongSegment(path: string, bytes: number, batchSize = 16 * 1024): v
       copy.writeUInt32BE(crc32c(copy.subarray(21)), 17)
     }
     writeSync(file, many)
+  }
+  closeSync(file)
+}
+
+/** A segment of compressed batches, each of one record of text. */
+function writeCompressedSegment(path: string, bytes: number, compression: Compression, value: number): void {
+  const file = openSync(path, 'w')
+  const words = Buffer.from(pattern(value).toString('hex').slice(0, value))
+  const one = compressedBatch(compression, oneRecord(words))
+  for (let written = 0, offset = 1n; written < bytes; written += one.length) {
+    one.writeBigInt64BE(offset++) // not in the CRC
+    writeSync(file, one)
   }
   closeSync(file)
 }
@@ -130,6 +143,35 @@ describe('memory stays below 100 MB', () => {
       expect([args, json]).toMatchObject([args, { errors: [] }])
       expect([args, peak < JOBS_LIMIT, peak]).toEqual([args, true, peak])
     }
+  })
+
+  it.each([
+    ['gzip', 16_000],
+    ['lz4', 16_000],
+    ['gzip', MiB],
+    ['snappy', MiB],
+  ] as const)('when records are read too: %s, of %d bytes', (compression, value) => {
+    const partition = newDirectory()
+    for (const name of ['00000000000000000000.log', '00000000000000000001.log']) {
+      writeCompressedSegment(join(partition, name), 32 * MiB, compression, value)
+    }
+    for (const [jobs, limit] of [
+      ['1', LIMIT],
+      ['2', JOBS_LIMIT],
+    ] as const) {
+      const { status, peak } = run(['verify', partition, '--records', '--jobs', jobs])
+      expect([status, peak < limit, peak]).toEqual([0, true, peak])
+    }
+  })
+
+  it('with a batch of 300 MB, whose records are not read', () => {
+    const path = join(newDirectory(), '00000000000000000000.log')
+    writeLongBatch(path, 300_000_000, crcOfLongBatch(300_000_000))
+    const { peak, json } = run(['verify', path, '--records'])
+    const fault = 'its 300000000 bytes are more than the 134217728 that are taken into memory (maxBatchBytes)'
+    // the other is a header that claims a record
+    expect(json.files).toMatchObject([{ corrupt: [{ reason: 'records', fault }, { reason: 'records' }] }])
+    expect(peak).toBeLessThan(LIMIT)
   })
 
   it('with a batch of 300 MB, in every mode', () => {

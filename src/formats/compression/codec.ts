@@ -10,9 +10,14 @@ export interface DecompressLimits {
   maxBytes: number
   /** Of the batch: old ones have rules of their own. */
   magic: 0 | 1 | 2
+  /**
+   * Memory that the result may lie in, whatever is in it now: given where a result is done with before the next is asked
+   * for. A decompressor need not use it.
+   */
+  room?: Uint8Array<ArrayBuffer>
 }
 
-/** Decompresses what a batch holds. The result may be a view of memory that nothing else uses. */
+/** Decompresses what a batch holds. The result may be a view of memory that nothing else uses, or of `room`. */
 export type Decompress = (compressed: Uint8Array, limits: DecompressLimits) => Uint8Array
 
 /** A codec by Kafka's name for it: `gzip`, `snappy`, `lz4` or `zstd`. */

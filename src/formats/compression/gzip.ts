@@ -23,8 +23,8 @@ const GROWTH = 1 << 16
  * A gzip stream (RFC 1952). Like the JDK's GZIPInputStream, which Kafka reads with, it takes several members one after
  * another and ignores what follows the last one.
  */
-export const decompressGzip: Decompress = (compressed, { maxBytes }) => {
-  const output = new Output('gzip', maxBytes, expectedSize(compressed))
+export const decompressGzip: Decompress = (compressed, limits) => {
+  const output = new Output('gzip', limits, expectedSize(compressed))
   const stream = new ZStream()
   stream.input = compressed
   stream.next_in = 0

@@ -27,10 +27,10 @@ interface Descriptor {
   hasContentChecksum: boolean
 }
 
-export const decompressLz4: Decompress = (compressed, { maxBytes, magic }) => {
+export const decompressLz4: Decompress = (compressed, limits) => {
   const reader = new LittleEndianReader(compressed)
-  const { maxBlockSize, hasBlockChecksums, hasContentChecksum } = readDescriptor(reader, magic === 0)
-  const output = new Output('lz4', maxBytes, 0)
+  const { maxBlockSize, hasBlockChecksums, hasContentChecksum } = readDescriptor(reader, limits.magic === 0)
+  const output = new Output('lz4', limits, 0)
   for (;;) {
     const position = reader.position
     const word = reader.uint32()

@@ -1,5 +1,6 @@
 import { MalformedBytes } from '../../bytes/byteReader.ts'
 import { DecompressionLimitError, MirrorPidError } from '../../errors.ts'
+import type { DecompressLimits } from './codec.ts'
 
 /**
  * What a codec has produced so far, in memory that grows with it and never beyond the limit. Codecs write to `bytes`
@@ -10,12 +11,14 @@ export class Output {
   length = 0
   readonly #codec: string
   readonly #limit: number
+  readonly #room: Uint8Array | null
 
   /** @param expected a first guess at the size, which may come from the data: it is capped by the limit */
-  constructor(codec: string, limit: number, expected: number) {
+  constructor(codec: string, { maxBytes, room }: DecompressLimits, expected: number) {
     this.#codec = codec
-    this.#limit = limit
-    this.bytes = allocate(Math.min(limit, expected))
+    this.#limit = maxBytes
+    this.bytes = room?.subarray(0, maxBytes) ?? allocate(Math.min(maxBytes, expected))
+    this.#room = room === undefined ? null : this.bytes
   }
 
   /** Makes room for `count` more bytes, or for as many as the limit leaves. Gives the position where that room ends. */
@@ -38,10 +41,11 @@ export class Output {
     return new DecompressionLimitError(this.#codec, this.#limit)
   }
 
-  /** The bytes: a view where most of the memory is used, else a copy that lets the rest go. */
+  /** The bytes: a view where most of the memory is used, or is the caller's, else a copy that lets the rest go. */
   finish(): Uint8Array<ArrayBuffer> {
     const { bytes, length } = this
-    return length * 2 < bytes.length ? bytes.slice(0, length) : bytes.subarray(0, length)
+    const isView = length * 2 >= bytes.length || bytes === this.#room
+    return isView ? bytes.subarray(0, length) : bytes.slice(0, length)
   }
 }
 

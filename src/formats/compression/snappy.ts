@@ -20,8 +20,8 @@ const MIN_VERSION = 1
 /** A copy of three bytes makes 64: no element makes more of its bytes. */
 const MAX_RATIO = 64 / 3
 
-export const decompressSnappy: Decompress = (compressed, { maxBytes }) => {
-  const output = new Output('snappy', maxBytes, 0)
+export const decompressSnappy: Decompress = (compressed, limits) => {
+  const output = new Output('snappy', limits, 0)
   if (!hasMagic(compressed, 0)) {
     decodeBlock(compressed, 0, compressed.length, output)
     return output.finish()

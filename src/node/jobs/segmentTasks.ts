@@ -15,6 +15,12 @@ export interface SegmentRewrite extends RewriteReport {
   incomplete: IncompleteBatch | null
 }
 
+/** What a verification looks at besides sizes, CRCs and offsets. */
+export interface VerifyMode {
+  /** The most bytes that the records of one batch may take; null where records are not looked at. */
+  maxBatchBytes: number | null
+}
+
 /** What was found in one segment. */
 export interface SegmentVerification extends VerifyReport {
   path: string
@@ -35,7 +41,7 @@ export interface SegmentCheck {
 
 /** The passes over one segment: what a thread of its own can do. Both sides can be cloned. */
 export interface SegmentTasks {
-  verify: { input: { path: string }; result: SegmentVerification }
+  verify: { input: { path: string; mode: VerifyMode }; result: SegmentVerification }
   write: {
     input: { path: string; target: string; mode: RewriteMode; owner: 'mine' | 'kept' }
     result: SegmentRewrite

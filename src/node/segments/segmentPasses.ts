@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import type { RewriteMode } from '../../core/core.ts'
+import type { RecordsCheck } from '../../formats/recordsCheck.ts'
 import { BatchStream } from '../../log/batchStream.ts'
 import { baseOffsetOfName } from '../../log/fileNames.ts'
 import { HeaderChanges } from '../../log/headerChanges.ts'
@@ -9,18 +10,30 @@ import { VerifyWork } from '../../log/verifyWork.ts'
 import { OutputFile } from '../files/outputFile.ts'
 import { requireUnchanged, type SourceFile, withSource } from '../files/sourceFile.ts'
 import type { Job } from '../jobs/job.ts'
-import type { SegmentCheck, SegmentRewrite, SegmentVerification } from '../jobs/segmentTasks.ts'
+import type { SegmentCheck, SegmentRewrite, SegmentVerification, VerifyMode } from '../jobs/segmentTasks.ts'
 import { JournalWriter } from '../journal/journalWriter.ts'
-import { largestWhole, scanFile, streamFile } from './streamFile.ts'
+import { largestWhole, scanFile, streamFile, WINDOWS_A_TURN } from './streamFile.ts'
 
 /** Passes over a segment and changes nothing. */
-export function verifySegment(path: string, job: Job): Promise<SegmentVerification> {
+export function verifySegment(
+  path: string,
+  job: Job,
+  { maxBatchBytes }: VerifyMode,
+): Promise<SegmentVerification> {
   return withSource(path, async (source) => {
-    const work = new VerifyWork(job.core, baseOffsetOfName(basename(path)))
+    const records = maxBatchBytes === null ? null : await loadRecordsCheck(maxBatchBytes)
+    const work = new VerifyWork(job.core, baseOffsetOfName(basename(path)), records)
     const stream = new BatchStream(source.size, job.windowSize, work)
-    await streamFile(source, stream, job, null)
+    await streamFile(source, stream, job, null, records === null ? WINDOWS_A_TURN : 1)
     return { path, ...work.counts, incomplete: stream.incomplete }
   })
+}
+
+/** Loaded where it is asked for: other passes need no codecs. */
+async function loadRecordsCheck(maxBatchBytes: number): Promise<RecordsCheck> {
+  const { loadNativeCodecs } = await import('./nativeCodecs.ts')
+  const { RecordsCheck } = await import('../../formats/recordsCheck.ts')
+  return new RecordsCheck(await loadNativeCodecs(), maxBatchBytes)
 }
 
 /**

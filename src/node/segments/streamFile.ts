@@ -9,7 +9,7 @@ const HEAD = 64
 /** Batches up to this size are read whole, which costs less than to read their headers one by one. */
 const SMALL_BATCH = 8192
 /** After so many windows the event loop has its turn; a turn takes as long as to rewrite a quarter of a window. */
-const WINDOWS_A_TURN = 4
+export const WINDOWS_A_TURN = 4
 
 /**
  * Feeds a file to a stream through a window in the core's own memory, where the core works without a copy. What the
@@ -20,12 +20,14 @@ const WINDOWS_A_TURN = 4
  * turn, so signals and progress get through.
  *
  * @param output takes the bytes as the stream leaves them; null where nothing is to be written
+ * @param windowsATurn fewer where the stream takes its time
  */
 export async function streamFile(
   source: SourceFile,
   stream: BatchStream,
   job: Job,
   output: OutputFile | null,
+  windowsATurn = WINDOWS_A_TURN,
 ): Promise<void> {
   const { path, size } = source
   const { windowSize } = job
@@ -46,7 +48,7 @@ export async function streamFile(
       window.copyWithin(0, done)
       left = window.length - done
       position += length
-      if (progress.reach(position, WINDOWS_A_TURN * windowSize)) await takeTurn(job)
+      if (progress.reach(position, windowsATurn * windowSize)) await takeTurn(job)
     }
     progress.end()
   } finally {

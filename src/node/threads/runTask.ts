@@ -9,7 +9,7 @@ type Task<Name extends TaskName> = (
 ) => Promise<SegmentTasks[Name]['result']>
 
 const tasks: { [Name in TaskName]: Task<Name> } = {
-  verify: ({ path }, job) => verifySegment(path, job),
+  verify: ({ path, mode }, job) => verifySegment(path, job, mode),
   write: ({ path, target, mode, owner }, job) => writeSegment(path, target, job, mode, owner),
   check: ({ path, journal, mode }, job) => checkSegment(path, journal, job, mode),
   apply: ({ path, journal }, job) => applyJournal(path, journal, job),

@@ -1,12 +1,16 @@
 import { MirrorPidError } from '../../errors.ts'
 import { addCounts, type BatchSums, newSums } from '../../log/counts.ts'
 import { Job, type JobsOptions } from '../jobs/job.ts'
-import type { SegmentVerification } from '../jobs/segmentTasks.ts'
+import type { SegmentVerification, VerifyMode } from '../jobs/segmentTasks.ts'
 import { unfinishedRewrites } from '../journal/journalErrors.ts'
 import { type LogFile, type LogPath, readLogPaths } from '../paths/logPaths.ts'
 import { verifyCompanion } from '../segments/companionFile.ts'
 import { runTask } from '../threads/runTask.ts'
 import { Workers } from '../threads/workers.ts'
+import { type RecordsOptions, verifyModeOf } from './recordsOptions.ts'
+
+/** What `verifyPaths` takes. */
+export interface VerifyPathsOptions extends JobsOptions, RecordsOptions {}
 
 /** The sums over all segments. */
 export interface VerifyTotals extends BatchSums {
@@ -33,7 +37,8 @@ export interface VerifyResult {
 
 /**
  * Verifies segment files, partition directories and log directories: each segment as `verifySegmentFile` does, and the
- * producer snapshots and transaction indexes beside them. Changes nothing.
+ * producer snapshots and transaction indexes beside them. Changes nothing. With `records` it also looks at what the batches
+ * hold.
  *
  * @param paths of segment files, partition directories or log directories
  * @throws LogFileError NOT_A_LOG, IO_ERROR where a path cannot be looked at
@@ -41,11 +46,15 @@ export interface VerifyResult {
  * @example
  * const { files } = await verifyPaths(['/data/orders-0'])
  * files.filter((file) => file.corrupt.length > 0)
+ * @example
+ * const { totals } = await verifyPaths(['/data/orders-0'], { records: true, jobs: 2 })
+ * totals.corrupt // batches
  */
 export async function verifyPaths(
   paths: readonly string[],
-  options: JobsOptions = {},
+  options: VerifyPathsOptions = {},
 ): Promise<VerifyResult> {
+  const mode = verifyModeOf(options)
   const job = Job.start(options)
   const logs = await readLogPaths(paths)
   const units = logs.flatMap((log) => log.units)
@@ -58,7 +67,7 @@ export async function verifyPaths(
   result.leftOut = logs.flatMap((log) => log.leftOut)
   result.errors.push(...units.flatMap(unfinishedRewrites))
   const outcomes = await Workers.employ(job, units, options.signal, () =>
-    job.each(files, (file) => verifyFile(file, job)),
+    job.each(files, (file) => verifyFile(file, job, mode)),
   )
   for (const outcome of outcomes) {
     if (MirrorPidError.is(outcome)) result.errors.push(outcome)
@@ -68,10 +77,14 @@ export async function verifyPaths(
 }
 
 /** What was found in a segment, null for a companion that is fine, or what is wrong. */
-async function verifyFile(file: LogFile, job: Job): Promise<SegmentVerification | MirrorPidError | null> {
+async function verifyFile(
+  file: LogFile,
+  job: Job,
+  mode: VerifyMode,
+): Promise<SegmentVerification | MirrorPidError | null> {
   const part = job.part(file.size)
   try {
-    if (file.kind === 'segment') return await runTask('verify', { path: file.path }, part)
+    if (file.kind === 'segment') return await runTask('verify', { path: file.path, mode }, part)
     await verifyCompanion(file, part)
     return null
   } catch (error) {

@@ -36,9 +36,9 @@ interface FrameHeader {
   hasChecksum: boolean
 }
 
-export const decompressZstd: Decompress = (compressed, { maxBytes }) => {
+export const decompressZstd: Decompress = (compressed, limits) => {
   const reader = new LittleEndianReader(compressed)
-  const output = new Output('zstd', maxBytes, 0)
+  const output = new Output('zstd', limits, 0)
   const block = new BlockBytes()
   do {
     const position = reader.position
