@@ -68,7 +68,7 @@ function lazyCodecs(): CodecOf {
   let codecs: CodecOf | null = null
   return (compressionType) => {
     if (codecs !== null) return codecs(compressionType)
-    return import('../node/dump/nativeCodecs.ts').then(({ nativeCodecs }) => {
+    return import('../node/segments/nativeCodecs.ts').then(({ nativeCodecs }) => {
       codecs ??= nativeCodecs()
       return codecs(compressionType)
     })

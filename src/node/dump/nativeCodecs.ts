@@ -1,1 +1,0 @@
-export { nativeCodecs } from '../segments/nativeCodecs.ts'
