@@ -7,7 +7,6 @@ import vm from 'node:vm'
  * Node waits for compilers in the background when it ends, and one of them that finds the heap full waits for the main
  * thread to collect: then the process never ends (nodejs/node#54918, open in 2026; 20 of 100 runs where compilers are
  * slowed down). Whoever waits is served by this collection, and behind it the heap has room for what they still do.
- * There is no other way to ask for it from within.
  */
 export function collectGarbage(): void {
   v8.setFlagsFromString('--expose-gc')

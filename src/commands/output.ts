@@ -1,5 +1,5 @@
 import type { Trailing } from '../core/core.ts'
-import { MirrorPidError, WasmUnavailableError } from '../errors.ts'
+import { LogFileError, MirrorPidError, WasmUnavailableError } from '../errors.ts'
 import type { IncompleteBatch, RewriteResult, VerifyResult } from '../node/index.ts'
 
 export const EXIT_FINE = 0
@@ -53,10 +53,10 @@ export function describeFailure(error: unknown): string {
   return `unexpected ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}; please report it`
 }
 
-/** The same of an error about a directory, which its message names where it is about a file of it. */
-export function describeFailureIn(directory: string, error: unknown, meaning = ''): string {
-  const message = describeFailure(error)
-  return message.includes(directory) ? `${meaning}${message}` : `${directory}: ${meaning}${message}`
+/** The same of an error met in a directory, which messages about a file name themselves. */
+export function describeFailureIn(directory: string, error: MirrorPidError, meaning = ''): string {
+  const message = `${meaning}${describeFailure(error)}`
+  return error instanceof LogFileError ? message : `${directory}: ${message}`
 }
 
 /** Says what was met and belongs to no log. */

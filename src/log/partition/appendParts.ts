@@ -10,7 +10,15 @@ import { MAX_POSITION, MAX_RELATIVE_OFFSET } from './offsets.ts'
  * has left a gap of more than an index can span. A broker refuses such a set (LogSegmentOffsetOverflowException), so its
  * fetcher would ask for it for ever.
  */
-export function partsOf({ bytes, batches }: CheckedRecords): CheckedRecords[] {
+export function partsOf(records: CheckedRecords): CheckedRecords[] {
+  const { bytes, batches } = records
+  const first = batches[0]
+  const last = batches.at(-1)
+  if (first === undefined || last === undefined) return []
+  // nearly all sets; their offsets rise
+  if (last.lastOffset - first.baseOffset <= MAX_RELATIVE_OFFSET && bytes.length <= MAX_POSITION) {
+    return [records]
+  }
   const parts: CheckedRecords[] = []
   let start = 0
   let from = 0
@@ -25,8 +33,6 @@ export function partsOf({ bytes, batches }: CheckedRecords): CheckedRecords[] {
     }
     end += sizeInBytes
   }
-  if (batches.length === 0) return parts
-  if (parts.length === 0) return [{ bytes, batches }]
   return [...parts, { bytes: bytes.subarray(start), batches: batches.slice(from) }]
 }
 
