@@ -53,6 +53,8 @@ const brand = Symbol.for('mirrorpid.MirrorPidError')
  */
 export class MirrorPidError extends Error {
   readonly code: ErrorCode
+  /** Of an error that ended a `rewriteStream`: so many bytes had come out of it by then. */
+  declare readonly passedBytes?: number
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
     super(message, options)

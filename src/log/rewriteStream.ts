@@ -6,6 +6,7 @@ import { baseOffsetAt } from '../core/recordSetCursor.ts'
 import { BatchTooLargeError, CorruptBatchError, InvalidArgumentError } from '../errors.ts'
 import { loadCore } from '../wasm/load.ts'
 import { RewriteWork } from './rewriteWork.ts'
+import { tellPassed } from './streamError.ts'
 
 declare global {
   // TypeScript knows it with the library of browsers or the types of Node; ours are to be good without
@@ -32,12 +33,13 @@ const DEFAULT_MAX_BATCH_BYTES = 256 * 1024 * 1024
  * anywhere; what comes out has the same bytes in the same order, in chunks of whole batches. Nothing is read ahead of
  * what is asked for, and a chunk that was written is not changed.
  *
- * A batch leaves when it is whole (and, with `crc: 'verify'`, checked), so an error comes behind the batches before it.
- * A last batch that stays incomplete leaves as it came, and so does a zero tail.
+ * A batch leaves when all that came with it is whole (and, with `crc: 'verify'`, checked), so an error comes behind batches
+ * that were passed on: its `passedBytes` says how many bytes they are. A last batch that stays incomplete leaves as it
+ * came, and so does a zero tail.
  *
  * @throws InvalidArgumentError
- * The stream fails with CorruptBatchError, UnmappableProducerIdError (both with positions in the whole stream),
- * BatchTooLargeError or WasmUnavailableError.
+ * The stream fails with CorruptBatchError, UnmappableProducerIdError, BatchTooLargeError (all with positions in the whole
+ * stream) or WasmUnavailableError.
  * @example
  * const mapped = response.body.pipeThrough(rewriteStream({ crc: 'verify' }))
  */
@@ -56,10 +58,17 @@ export function rewriteStream(options: RewriteStreamOptions = {}): RewriteStream
   })
   // the stream itself fails as well: nobody has to look at both
   report.catch(() => {})
+  let passedBytes = 0
+  const passOn =
+    (controller: { enqueue(bytes: Uint8Array<ArrayBuffer>): void }) => (bytes: Uint8Array<ArrayBuffer>) => {
+      controller.enqueue(bytes)
+      passedBytes += bytes.length
+    }
   const guarded = async (step: () => void | Promise<void>) => {
     try {
       await step()
-    } catch (error) {
+    } catch (failure) {
+      const error = tellPassed(failure, passedBytes)
       settle.reject(error)
       throw error
     }
@@ -70,10 +79,10 @@ export function rewriteStream(options: RewriteStreamOptions = {}): RewriteStream
         passage = new Passage(options.core ?? (await loadCore()), options, maxBatchBytes)
       }),
     transform: (chunk, controller) =>
-      guarded(() => passage.take(bytesOf(chunk, 'chunk'), (bytes) => controller.enqueue(bytes))),
+      guarded(() => passage.take(bytesOf(chunk, 'chunk'), passOn(controller))),
     flush: (controller) =>
       guarded(() => {
-        passage.end((bytes) => controller.enqueue(bytes))
+        passage.end(passOn(controller))
         settle.resolve(passage.report)
       }),
   })

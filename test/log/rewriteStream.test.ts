@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { loadCoreSync, type RewriteStreamOptions, rewriteStream } from '../../src/index.ts'
+import {
+  CorruptBatchError,
+  loadCoreSync,
+  type MirrorPidError,
+  type RewriteStreamOptions,
+  rewriteStream,
+} from '../../src/index.ts'
 import { jsCore } from '../../src/js.ts'
 import { recordSets, rewriteOptions } from '../support/arbitraries.ts'
 import { batch, pattern } from '../support/batches.ts'
@@ -36,6 +42,81 @@ async function pass(chunks: readonly Uint8Array[], options: RewriteStreamOptions
   return { out: Buffer.concat(out), report, error }
 }
 
+/** All that an error tells in fields. */
+function factsOf(error: unknown) {
+  const { message: _, ...facts } = (error as MirrorPidError).toJSON()
+  return facts
+}
+
+const good = batch({ producerId: 5n, payload: pattern(40) })
+const damage: Record<string, [Uint8Array, RewriteStreamOptions?]> = {
+  'a wrong CRC': [batch({ producerId: 6n, crc: 1 })],
+  'an impossible size': [batch({ producerId: 6n, batchLength: 3 })],
+  'an unknown magic': [batch({ producerId: 6n, magic: 7 })],
+  'an id without an image': [batch({ producerId: 2n ** 63n - 1n })],
+  'a batch above the limit': [
+    batch({ producerId: 6n, batchLength: 900, payload: pattern(200) }),
+    { maxBatchBytes: 250 },
+  ],
+  'bytes behind zeros': [Buffer.concat([Buffer.alloc(70), pattern(9)])],
+}
+
+describe('an error of a stream', () => {
+  for (const core of [js, loadCoreSync()]) {
+    describe.each(Object.entries(damage))(`for %s, ${core.backend}`, (_, [bad, options]) => {
+      it.each([
+        ['in a chunk of its own', 3 * good.length, [good, good, good, bad]],
+        ['with batches before it', good.length, [good, Buffer.concat([good, good, bad])]],
+        ['in pieces', 3 * good.length, [good, good, good, ...chunksOf(bad, [1, 30, 60])]],
+        ['at the start', 0, [bad]],
+      ])('says how much was passed on: %s', async (_, leastPassed, chunks) => {
+        const { out, error } = await pass(chunks, { core, crc: 'verify', ...options })
+        const { message, stack, position, passedBytes } = error as CorruptBatchError
+        const before = Buffer.concat(chunks).length - bad.length
+        expect(position).toBe(before)
+        expect(passedBytes).toBe(out.length)
+        expect(out.length).toBeGreaterThanOrEqual(leastPassed)
+        expect(message).toContain(`at byte ${before}`)
+        expect(message).not.toContain('was changed')
+        expect(message).toContain(
+          out.length === 0
+            ? 'Nothing was passed on'
+            : `The first ${out.length} bytes of the stream were passed on`,
+        )
+        expect(stack).toContain(message)
+      })
+    })
+  }
+
+  it('is the same, told once, for streams that fail with one error', async () => {
+    const failure = new CorruptBatchError({
+      position: 0,
+      baseOffset: 0n,
+      reason: 'size',
+      stored: null,
+      computed: null,
+    })
+    const core = {
+      ...js,
+      rewrite: () => {
+        throw failure
+      },
+    }
+    const first = await pass([good], { core })
+    const second = await pass([good], { core })
+    expect([first.error, second.error].map((error) => (error as Error).message.match(/passed on/g))).toEqual([
+      ['passed on'],
+      ['passed on'],
+    ])
+  })
+
+  it('of a chunk that is no bytes says it too', async () => {
+    const { error } = await pass([good, 'text' as unknown as Uint8Array], { core: js })
+    expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', passedBytes: good.length })
+    expect((error as Error).message).toContain(`The first ${good.length} bytes of the stream were passed on`)
+  })
+})
+
 describe('rewriteStream', () => {
   it('gives what one call over the whole gives, however the chunks are cut', async () => {
     await fc.assert(
@@ -56,7 +137,7 @@ describe('rewriteStream', () => {
           expect(report).toEqual(expected.report)
           expect(Buffer.concat(chunks).equals(records), 'chunks are not changed').toBe(true)
           if (error === undefined) expect(out.equals(whole)).toBe(true)
-          else expect((error as Error).message).toBe((expected.error as Error).message)
+          else expect(factsOf(error)).toEqual({ ...factsOf(expected.error), passedBytes: out.length })
         },
       ),
       { numRuns: 500 },
