@@ -33,6 +33,7 @@ export const errorCodes = [
   'UNFINISHED_REWRITE',
   'INVALID_JOURNAL',
   'DIRECTORY_LOCKED',
+  'INTERRUPTED',
 ] as const
 
 /** One of `errorCodes`. */

@@ -1,12 +1,22 @@
-/** The job was ended by a signal. */
-export class Interrupted extends Error {
-  readonly signal: NodeJS.Signals
+import { MirrorPidError } from '../errors.ts'
 
-  constructor(signal: NodeJS.Signals) {
-    super(
-      `interrupted by ${signal}: unfinished output was removed, what was finished stays; run it again for the rest`,
-    )
+/** What an interrupted job leaves on disk. */
+export interface Left {
+  /** And how to go on, as the end of a sentence. */
+  text: string
+  /** Segments that are half rewritten, whose journals are there. */
+  unfinished?: readonly string[]
+}
+
+/** The job was ended by a signal. */
+export class Interrupted extends MirrorPidError {
+  readonly signal: NodeJS.Signals
+  readonly unfinished: readonly string[]
+
+  constructor(signal: NodeJS.Signals, { text, unfinished = [] }: Left) {
+    super('INTERRUPTED', `interrupted by ${signal}: ${text}`)
     this.signal = signal
+    this.unfinished = unfinished
   }
 }
 
@@ -15,19 +25,30 @@ const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 /**
  * Runs a job that a signal ends early, so that it can remove what is unfinished; the call rejects with Interrupted. A
  * second signal ends the process at once.
+ *
+ * @param left looks at what is on disk then
  */
-export async function interruptible<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function interruptible<T>(
+  run: (signal: AbortSignal) => Promise<T>,
+  left: () => Promise<Left>,
+): Promise<T> {
   const controller = new AbortController()
+  let received: NodeJS.Signals | null = null
   const stopListening = () => {
     for (const signal of SIGNALS) process.off(signal, onSignal)
   }
   const onSignal = (signal: NodeJS.Signals) => {
     stopListening()
-    controller.abort(new Interrupted(signal))
+    received = signal
+    // no error of ours, which would be one part's
+    controller.abort(new Error(`interrupted by ${signal}`))
   }
   for (const signal of SIGNALS) process.on(signal, onSignal)
   try {
     return await run(controller.signal)
+  } catch (error) {
+    if (received === null || error !== controller.signal.reason) throw error
+    throw new Interrupted(received, await left())
   } finally {
     stopListening()
   }

@@ -2,7 +2,9 @@ import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Direction } from '../core/core.ts'
 import type { BatchSums } from '../log/counts.ts'
+import { readLogPaths } from '../node/paths/logPaths.ts'
 import { failedRewrite, type RewriteResult, rewritePaths } from '../node/rewrite/rewritePaths.ts'
+import { Interrupted, type Left } from './interrupts.ts'
 import {
   count,
   describeFailure,
@@ -24,6 +26,9 @@ const STOCK_KAFKA =
   'no state for it, do not hold the last stable offset back for its transactions, and hand its aborted records to ' +
   'read_committed consumers. Restore the ids (--unmap) before such brokers or consumers use this log.'
 
+/** Of the journals that a signal leaves: the paths of the others are alike. */
+const MAX_NAMED = 20
+
 const NOTHING_TO_RESUME = 'nothing to resume: no rewrite in place was interrupted here'
 
 export async function runRewrite(paths: string[], flags: RewriteFlags, command: Command): Promise<void> {
@@ -40,7 +45,11 @@ export async function runRewrite(paths: string[], flags: RewriteFlags, command: 
   const result = await runJob(
     flags,
     (hooks) => rewritePaths(paths, { ...target, ...mode, jobs, ...hooks }),
-    failedRewrite,
+    (error) => ({
+      ...failedRewrite(error),
+      ...(error instanceof Interrupted && { unfinished: [...error.unfinished] }),
+    }),
+    () => (out === undefined ? leftInPlace(paths) : leftIn(out)),
   )
   const directions = resume ? finishedDirections(result) : givenDirection(direction)
   if (json) writeJson(result)
@@ -59,6 +68,36 @@ export async function runRewrite(paths: string[], flags: RewriteFlags, command: 
     )
   }
   process.exitCode = exitStatusOf(result.errors)
+}
+
+async function leftIn(out: string): Promise<Left> {
+  return {
+    text:
+      `unfinished output was removed, and what was finished stays in ${out}; to run it again, move that away, or give ` +
+      'another --out',
+  }
+}
+
+/** By what is there now: a journal tells of what is half rewritten, whichever run has left it. */
+async function leftInPlace(paths: readonly string[]): Promise<Left> {
+  const units = (await readLogPaths(paths)).flatMap((log) => log.units)
+  const journals = units.flatMap((unit) => unit.journals)
+  if (journals.length === 0) {
+    return {
+      text:
+        'nothing is half rewritten; partitions that were finished stay so, the others are as they were. A second run does ' +
+        'the rest, and changes nothing twice',
+    }
+  }
+  const named = journals.slice(0, MAX_NAMED).map(({ path }) => path)
+  const others = journals.length > MAX_NAMED ? ` and ${journals.length - MAX_NAMED} more` : ''
+  return {
+    text:
+      `what was finished stays, and ${count(journals.length, 'segment', 'segments')} may be half rewritten. Before anything ` +
+      `else uses them, finish them by "mirrorpid rewrite ${paths.join(' ')} --in-place --resume". ` +
+      `${journals.length === 1 ? 'The journal' : 'Their journals'}: ${named.join(', ')}${others}`,
+    unfinished: journals.flatMap(({ segment }) => segment ?? []),
+  }
 }
 
 /** In which direction files were rewritten; null where it was one for some and the other for others, or none. */

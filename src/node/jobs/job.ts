@@ -19,7 +19,10 @@ export interface JobProgress {
 export interface JobOptions {
   /** Default: the wasm core, loaded at the first call. */
   core?: Core
-  /** Ends the job early: what is unfinished is removed, and the call rejects with the signal's reason. */
+  /**
+   * Ends the job early, and the call rejects with the signal's reason. Output that is unfinished is removed. In place, the
+   * journals of what is half rewritten stay, for the next run.
+   */
   signal?: AbortSignal
   /** Told of the progress, every few windows of a file and at its ends. */
   onProgress?: (progress: JobProgress) => void

@@ -1,0 +1,125 @@
+// What a command says when a signal ends it is what is there: on disk, and to be done.
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { runJob } from '../../src/commands/runJob.ts'
+import { failedVerification } from '../../src/node/verify/verifyPaths.ts'
+import {
+  type CommandOutcome,
+  interruptCommand,
+  leftovers,
+  readTree,
+  runCommand,
+  temporaryDirectories,
+  writeTree,
+} from '../node/support.ts'
+import { batch, pattern } from '../support/batches.ts'
+
+const newDirectory = temporaryDirectories()
+const SEGMENTS = 60
+const BATCHES = 300
+
+const nameOf = (index: number) => `${`${index * BATCHES}`.padStart(20, '0')}.log`
+const first = nameOf(0)
+let tree: Record<string, Buffer>
+let mapped: Record<string, string>
+
+beforeAll(() => {
+  const payload = pattern(2000)
+  const segmentOf = (index: number) =>
+    Buffer.concat(
+      Array.from({ length: BATCHES }, (_, at) =>
+        batch({ baseOffset: BigInt(index * BATCHES + at), producerId: BigInt(at), payload }),
+      ),
+    )
+  tree = Object.fromEntries(Array.from({ length: SEGMENTS }, (_, index) => [nameOf(index), segmentOf(index)]))
+  const directory = writeTree(newDirectory(), tree)
+  runCommand(['rewrite', directory, '--in-place'])
+  mapped = readTree(directory)
+})
+
+const journalsIn = (directory: string) =>
+  readdirSync(directory).filter((name) => name.endsWith('.mirrorpid-journal'))
+const isBegun = (directory: string) => readFileSync(join(directory, first)).readBigInt64BE(43) < 0n
+
+/** Interrupts a run on a new partition once it has come so far; again where it was done by then, on a busy machine. */
+async function interrupted(
+  args: (directory: string) => string[],
+  isThere: (directory: string) => boolean,
+  signal: NodeJS.Signals,
+): Promise<CommandOutcome & { directory: string }> {
+  for (let attempt = 0; ; attempt++) {
+    const directory = writeTree(join(newDirectory(), 'orders-0'), tree)
+    const outcome = await interruptCommand(args(directory), () => isThere(directory), signal)
+    if (outcome.signal === signal || attempt === 4) return { ...outcome, directory }
+  }
+}
+
+describe('a signal during rewrite --in-place', () => {
+  it.each([
+    ['SIGINT', []],
+    ['SIGTERM', ['--jobs', '2']],
+    ['SIGHUP', ['--crc', 'verify', '--json']],
+  ] as const)('names the journals that are there and how to go on: %s, %j', async (signal, options) => {
+    const { directory, stdout, stderr, ...ended } = await interrupted(
+      (path) => ['rewrite', path, '--in-place', ...options],
+      isBegun,
+      signal,
+    )
+    expect(ended.signal).toBe(signal)
+    const journals = journalsIn(directory)
+    expect(journals.length).toBe(SEGMENTS)
+    expect(stderr).toContain(`interrupted by ${signal}: what was finished stays`)
+    expect(stderr).not.toContain('was removed')
+    for (const name of journals.slice(0, 20)) expect(stderr).toContain(join(directory, name))
+    expect(stderr).toContain(`and ${SEGMENTS - 20} more`)
+    expect(stderr).toContain(`"mirrorpid rewrite ${directory} --in-place --resume"`)
+    if (options[2] === '--json') {
+      expect(JSON.parse(stdout)).toMatchObject({
+        unfinished: Object.keys(tree).map((name) => join(directory, name)),
+        errors: [{ code: 'INTERRUPTED', signal, message: stderr.trim().slice('mirrorpid: '.length) }],
+      })
+    } else expect(stdout).toBe('')
+    expect(runCommand(['rewrite', directory, '--in-place', '--resume']).status).toBe(0)
+    expect(readTree(directory)).toEqual(mapped)
+  })
+
+  it('says that nothing is half rewritten where it was still looking', async () => {
+    const { directory, stderr, ...ended } = await interrupted(
+      (path) => ['rewrite', path, '--in-place', '--crc', 'verify'],
+      (path) => leftovers(path).length > 0,
+      'SIGINT',
+    )
+    expect(ended.signal).toBe('SIGINT')
+    expect(journalsIn(directory)).toEqual([])
+    expect(stderr).toContain('interrupted by SIGINT: nothing is half rewritten')
+    rmSync(join(directory, '.mirrorpid-lock'), { force: true })
+    expect(readTree(directory)).toEqual(readTree(writeTree(newDirectory(), tree)))
+  })
+})
+
+it('a signal during rewrite --out says where the finished output is', async () => {
+  const { directory, stderr } = await interrupted(
+    (path) => ['rewrite', path, '--out', join(path, '..', 'out')],
+    (path) => leftovers(join(path, '..', 'out')).length > 0,
+    'SIGINT',
+  )
+  const out = join(directory, '..', 'out')
+  expect(readdirSync(out)).toEqual([])
+  expect(stderr).toContain(
+    `interrupted by SIGINT: unfinished output was removed, and what was finished stays in ${out}`,
+  )
+})
+
+it('a signal during a job that only reads says that nothing was changed', async () => {
+  const job = runJob(
+    { quiet: true },
+    async ({ signal }) => {
+      process.emit('SIGHUP', 'SIGHUP')
+      signal.throwIfAborted()
+      return failedVerification(new Error() as never)
+    },
+    failedVerification,
+  )
+  await expect(job).rejects.toThrow('interrupted by SIGHUP: nothing was changed')
+})
