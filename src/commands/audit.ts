@@ -20,6 +20,7 @@ let pass on a mirrored log, with the offset, the producer id and its epoch, and 
   transaction            a marker of another epoch, data of another producer in an open transaction, plain data in one (a
                          broker does not start then), one left open at a barrier, a pair of which one half was mapped
   hanging-transaction    open, and begun behind its own ABORT, or not heard of for longer than a transaction may take
+                         by the log's newest timestamp; one later than now, or than its file's last change, does not count
   overlap                with --source: ids under which producers of several sources would meet in one log
 
 No finding is: a wrapped sequence, an epoch that starts at 0, what compaction or retention removed, a producer that came

@@ -1,3 +1,4 @@
+import { utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fixtures } from '../mirroring/audit/support.ts'
@@ -124,6 +125,33 @@ describe('mirrorpid audit', () => {
     expect([cut.status, JSON.parse(cut.stdout).incomplete]).toEqual([
       1,
       [expect.objectContaining({ position: 0, has: 60 })],
+    ])
+  })
+
+  it('judges by no timestamp later than the last change of its segment file, nor than now', () => {
+    const HOUR = 3600
+    const second = continued({ kind: 'data', timestamp: 4 * HOUR * 1000 })
+    const far = continued({ kind: 'data', timestamp: 9e15 }, { kind: 'data', timestamp: 4 * HOUR * 1000 })
+    const open = bytesOf(txn(5, 0), data(6, 0))
+    const changed = (bytes: Uint8Array, [first, next]: [number, number]) => {
+      const directory = writeTree(newDirectory(), { [SEGMENT]: open, [NEXT]: bytes })
+      utimesSync(join(directory, SEGMENT), first, first)
+      utimesSync(join(directory, NEXT), next, next)
+      const { status, stdout } = runCommand(['audit', directory, '--json'])
+      const { findings, partitions } = JSON.parse(stdout)
+      return [status, findings.length, partitions[0].notes.map(({ kind }: { kind: string }) => kind)]
+    }
+    expect(changed(second, [HOUR, 4 * HOUR])).toEqual([1, 1, []])
+    expect(changed(second, [HOUR, 2 * HOUR])).toEqual([0, 0, ['timestamp-ahead']])
+    expect(changed(second, [5 * HOUR, 2 * HOUR])).toEqual([0, 0, ['timestamp-ahead']])
+    // copied just now
+    expect(changed(second, [Date.now() / 1000, Date.now() / 1000])).toEqual([1, 1, []])
+    const nextCentury = 4e9
+    expect(changed(far, [nextCentury, nextCentury])).toEqual([1, 1, ['timestamp-ahead']])
+    expect(changed(far.subarray(0, far.length / 2), [nextCentury, nextCentury])).toEqual([
+      0,
+      0,
+      ['timestamp-ahead'],
     ])
   })
 

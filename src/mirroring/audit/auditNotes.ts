@@ -14,6 +14,8 @@ const TEXTS = {
   'local-after-mirrored':
     'batches of producers with ids >= 0 behind mapped ones with no barrier between: a stop without a barrier, or a log that was mapped in part',
   expired: 'producers that came back after a broker had forgotten them (producer.id.expiration.ms)',
+  'timestamp-ahead':
+    'batches of a timestamp later than now, or than the last change of their segment file: whether transactions hang is judged without them',
   damaged:
     'damaged parts, left out: what stands there is not known, so open transactions before it were forgotten',
   'unreadable-control': 'control batches that cannot be read, left out',

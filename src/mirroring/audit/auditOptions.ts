@@ -28,11 +28,16 @@ export interface AuditOptions {
    * Kafka's own search for hanging transactions, hangs. Default 15 minutes.
    */
   transactionTimeoutMs?: number
+  /**
+   * Milliseconds since 1970, default the clock's. Timestamps later than this are of no real time, and no transaction hangs by
+   * them.
+   */
+  now?: bigint | number
   /** The most findings to keep, and open transactions, and barriers; what comes on top is counted. Default 1000. */
   maxFindings?: number
 }
 
-export type CheckedAuditOptions = Required<AuditOptions>
+export type CheckedAuditOptions = Required<Omit<AuditOptions, 'now'>> & { now: number }
 
 const INTERNAL_TOPIC = /^__(consumer_offsets|transaction_state|share_group_state)-\d/
 
@@ -58,6 +63,7 @@ export function checkAuditOptions(options: AuditOptions = {}): CheckedAuditOptio
       1,
     ),
     transactionTimeoutMs: wholeNumber('transactionTimeoutMs', options.transactionTimeoutMs, 900_000, 1),
+    now: wholeNumber('now', options.now === undefined ? Date.now() : Number(options.now), 0, 0),
     maxFindings: wholeNumber('maxFindings', options.maxFindings, 1000, 0),
   }
 }

@@ -37,7 +37,7 @@ export interface OpenTransaction {
   /** Size and records of the log from its first batch on: what readers of committed records wait for. */
   bytesBehind: number
   recordsBehind: number
-  /** How much newer the newest record of the log is than the transaction's last batch. Milliseconds. */
+  /** How much newer the newest record of the log that is not later than `now` is than the transaction's last batch. In ms. */
   idleMs: bigint
 }
 

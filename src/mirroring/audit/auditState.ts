@@ -20,8 +20,10 @@ export class AuditState {
   producerCount = 0
   /** Offsets missing between batches. */
   missing = 0
-  /** The largest timestamp, in milliseconds: the log's own clock, as good as any that it holds. */
+  /** The largest timestamp up to `latest`, in milliseconds: the log's own clock, as good as any that it holds. */
   clock = -1
+  /** A batch that stands next was written by then. A later timestamp is not believed: it would make all before it old. */
+  latest: number
   /** Size and number of records of what was passed. */
   bytes = 0
   records = 0
@@ -29,6 +31,7 @@ export class AuditState {
 
   constructor(options: CheckedAuditOptions) {
     this.options = options
+    this.latest = options.now
     this.findings = new FindingList(options.partition, options.maxFindings)
   }
 
@@ -52,7 +55,7 @@ export class AuditState {
     offset: bigint,
     timestamp: number,
   ): AuditedProducer {
-    if (this.#producers.size >= this.#sweepAt) this.#sweep(timestamp)
+    if (this.#producers.size >= this.#sweepAt) this.#sweep()
     const producer = newProducer(producerEpoch, offset, timestamp, this.missing, this.#barriers)
     this.#producers.set(producerId, producer)
     this.producerCount++
@@ -92,10 +95,10 @@ export class AuditState {
   }
 
   /** Memory is that of the producers which a broker remembers, however many the log has seen. */
-  #sweep(timestamp: number): void {
+  #sweep(): void {
     for (const [producerId, producer] of this.#producers) {
       const isBehind = producer.barriers < this.#barriers && this.#expiresAtBarrier(producerId)
-      if (isBehind || this.isExpired(producer, timestamp)) this.#producers.delete(producerId)
+      if (isBehind || this.isExpired(producer, this.clock)) this.#producers.delete(producerId)
     }
     this.#sweepAt = Math.max(FIRST_SWEEP, 2 * this.#producers.size)
   }

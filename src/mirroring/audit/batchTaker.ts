@@ -5,6 +5,8 @@ export interface BatchTaker {
    * holds the header alone.
    */
   framed(view: DataView, position: number, size: number, magic: number): void
+  /** The batches that stand next are of a file that was changed last at this time, in milliseconds since 1970. */
+  modifiedAt?(time: number): void
   /** A batch that cannot be trusted, or a part that cannot be read, stands next. */
   damaged(): void
 }

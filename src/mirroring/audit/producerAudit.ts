@@ -21,6 +21,8 @@ import { auditEmptiedMarker, auditMarker } from './markerChecks.ts'
 const LOG_APPEND_TIME_FLAG = 0x08
 // Kafka's TransactionsCommand.FindHangingTransactions allows this much above the timeout
 const TIMEOUT_GRACE_MS = 300_000
+/** A client whose clock is ahead by no more is not worth a note. */
+const CLOCK_SKEW_MS = 300_000
 
 /**
  * Looks for the harm that producers under one id do to each other, batch by batch in log order, in the memory of what
@@ -67,6 +69,14 @@ export class ProducerAudit implements BatchTaker {
     this.#take(isWhole)
   }
 
+  /**
+   * The batches that stand next are of a file that was changed last at this time, in milliseconds since 1970: what claims to
+   * be younger is not believed.
+   */
+  modifiedAt(time: number): void {
+    this.#state.latest = Math.min(this.#state.options.now, time)
+  }
+
   /** A batch that cannot be trusted, or a part that cannot be read, stands next: what it was is not known. */
   damaged(): void {
     const state = this.#state
@@ -105,7 +115,8 @@ export class ProducerAudit implements BatchTaker {
     const timestamp = isLegacy ? -1 : header.maxTimestampHigh * 2 ** 32 + (header.maxTimestampLow >>> 0)
     const count = isLegacy ? 1 : view.getInt32(position + layout.RECORDS_COUNT)
     this.#walk(offset, count)
-    if (timestamp > state.clock) state.clock = timestamp
+    if (timestamp <= state.latest) state.clock = Math.max(state.clock, timestamp)
+    else if (timestamp > state.latest + CLOCK_SKEW_MS) state.notes.add('timestamp-ahead', offset)
     if (header.isControl) this.#control(offset, timestamp, isWhole)
     else if (this.#hasProducer()) this.#data(offset, timestamp)
     this.#batches++

@@ -49,7 +49,8 @@ export interface AuditResult {
 
 /**
  * Audits segment files, partition directories and log directories as `auditProducers` does: the segments of a directory are
- * one log. And predicts for `sources` which producers would meet in a mirror of them. Changes nothing.
+ * one log. And predicts for `sources` which producers would meet in a mirror of them. Changes nothing. Whether a transaction
+ * hangs is judged by the greatest timestamp that is later neither than `now` nor than the last change of its segment file.
  *
  * @throws LogFileError NOT_A_LOG, IO_ERROR where a path cannot be looked at
  * @throws InvalidArgumentError

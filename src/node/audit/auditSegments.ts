@@ -62,6 +62,7 @@ export async function feedLog(
     }
     try {
       await withSource(path, async (source) => {
+        taker.modifiedAt?.(source.stats.mtimeMs)
         const stream = new BatchStream(
           source.size,
           job.windowSize,

@@ -299,6 +299,56 @@ describe('transactions that hang', () => {
   })
 })
 
+describe('a timestamp that cannot be', () => {
+  const FAR = 9_000_000_000_000_000
+  const farPlain = { ...plain(), timestamp: FAR }
+
+  it('does not make open transactions old, wherever it stands and whatever batch has it', () => {
+    expect(audit([txn(-8, 0), farPlain, plain()])).toEqual([])
+    expect(audit([txn(-8, 0), txn(9, 0), commit(9, 0, { timestamp: FAR })])).toEqual([])
+    expect(audit([txn(-8, 0), txn(9, 0, { timestamp: FAR })])).toEqual([])
+    expect(report([txn(-8, 0), farPlain]).openTransactions).toMatchObject([{ idleMs: 0n }])
+  })
+
+  it('does not hide one that hangs', () => {
+    const quiet = { ...plain(), timestamp: 1_201_001 }
+    expect(audit([farPlain, txn(-8, 0), quiet])).toEqual(['hanging-transaction -8 @1'])
+    expect(audit([txn(-8, 0, { timestamp: FAR }), plain(), txn(9, 0), quiet])).toContain(
+      'hanging-transaction 9 @2',
+    )
+  })
+
+  it('is one later than now', () => {
+    const ops = [txn(-8, 0), { ...plain(), timestamp: 2_000_000 }]
+    for (const now of [1_999_999, 1_999_999n]) expect(audit(ops, { now })).toEqual([])
+    for (const now of [2_000_000, 2_000_000n])
+      expect(audit(ops, { now })).toEqual(['hanging-transaction -8 @0'])
+  })
+
+  it('is noted, but for what a clock that is a little ahead gives', () => {
+    const ahead = (timestamp: number) =>
+      report([plain(), { ...plain(), timestamp }], { now: 5000 }).notes.map(({ kind, offset }) => [
+        kind,
+        offset,
+      ])
+    expect(ahead(305_000)).toEqual([])
+    expect(ahead(305_001)).toEqual([['timestamp-ahead', 1n]])
+  })
+
+  it('makes a broker forget nobody, however many producers there are', () => {
+    const audited = new ProducerAudit()
+    const { batches } = logOf([data(7, 0), { ...data(8, 0), timestamp: FAR }, data(7, 4)])
+    audited.take(batches[0]!)
+    const { batches: many } = logOf(
+      Array.from({ length: 99_999 }, (_, at) => data(100 + at, 0)),
+      1n,
+    )
+    for (const one of many) audited.take(one)
+    for (const one of batches.slice(1)) audited.take(one)
+    expect(audited.finish().findings).toMatchObject([{ kind: 'sequence', producerId: 7n }])
+  })
+})
+
 describe('what is not known', () => {
   it('a damaged part: sequences may be missing, and transactions may have ended', () => {
     const { batches } = logOf([txn(5, 0), abort(5, 1), txn(5, 0, { epoch: 1 }), data(6, 0), data(6, 4)])
@@ -403,6 +453,9 @@ describe('the report', () => {
     { maxFindings: 1.5 },
     { producerIdExpirationMs: 0 },
     { transactionTimeoutMs: Number.NaN },
+    { now: -1 },
+    { now: Number.NaN },
+    { now: 'now' as unknown as number },
     { barrierScope: 'none' as 'all' },
     { producerIdTest: '' as 'stock' },
     { partition: 7 as unknown as string },
