@@ -12,6 +12,8 @@ export interface Leader {
   append(records: Uint8Array, origin: AppendOrigin, options?: AppendOptions): LogAppendResult
   /** Cuts the log; replicas that have more follow, which takes another leader epoch. */
   truncateTo(offset: bigint): void
+  /** Raises the log start offset; a log that ends below it begins anew there. Replicas that begin before follow. */
+  startAt(offset: bigint): void
 }
 
 /**
@@ -28,18 +30,38 @@ export class SoleReplica implements Leader {
   constructor(log: PartitionLog, leaderEpoch: number | null = null) {
     this.log = log
     this.leaderEpoch = leaderEpoch ?? log.leaderEpochs.at(-1)?.epoch ?? 0
-    log.updateHighWatermark(log.logEndOffset)
+    this.onReplicated()
   }
 
   /** As `PartitionLog.append`; what was appended is below the high watermark then. */
   append(records: Uint8Array, origin: AppendOrigin, options: AppendOptions = {}): LogAppendResult {
     const result = this.log.append(records, origin, { ...options, leaderEpoch: this.leaderEpoch })
-    this.log.updateHighWatermark(this.log.logEndOffset)
+    this.onReplicated()
     return result
   }
 
   truncateTo(offset: bigint): void {
     this.log.truncateTo(offset)
+    this.onReplicated()
+  }
+
+  startAt(offset: bigint): void {
+    moveStart(this.log, offset)
+    this.onReplicated()
+  }
+
+  /** There is nobody else to wait for. */
+  protected onReplicated(): void {
     this.log.updateHighWatermark(this.log.logEndOffset)
   }
+}
+
+/** Returns whether the log has begun anew. */
+export function moveStart(log: PartitionLog, offset: bigint): boolean {
+  if (offset <= log.logEndOffset) {
+    log.deleteRecordsBefore(offset)
+    return false
+  }
+  log.truncateFullyAndStartAt(offset)
+  return true
 }

@@ -25,7 +25,7 @@ export class InvalidTransitionError extends MirrorPidError {
 }
 
 /**
- * An append that the mirror's state does not allow: two writers would mix.
+ * A change of the log that the mirror's state does not allow: an append, where two writers would mix, or a cut.
  *
  * @example
  * const mirror = new MirrorPartition(new SoleReplica(log), memoryStateStore())

@@ -4,6 +4,7 @@ import { jsCore } from '../core/jsCore.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { encodeMirrorPidReset } from '../formats/mirrorPidReset.ts'
 import type { LogAppendResult } from '../log/partition/logAppend.ts'
+import { OffsetOutOfRangeError } from '../log/partition/logErrors.ts'
 import { minOffset } from '../log/partition/offsets.ts'
 import type { PartitionLog } from '../log/partition/partitionLog.ts'
 import type { AppendOptions } from '../producers/appendResult.ts'
@@ -13,7 +14,9 @@ import type { Leader } from './leader.ts'
 import { AppendRefusedError, SourceClusterMismatchError } from './mirrorErrors.ts'
 import {
   checkMode,
+  checkStop,
   checkTransition,
+  isStopUnderWay,
   isWritable,
   type MirrorState,
   type MirrorStateName,
@@ -123,7 +126,14 @@ export class MirrorPartition {
       throw new InvalidArgumentError('sourceClusterId must be the id of the cluster to mirror')
     }
     const prepareOffset = requireOffset('truncateTo', truncateTo)
-    this.#become('PREPARING', { sourceClusterId, prepareOffset, failure: null })
+    this.#become('PREPARING', {
+      sourceClusterId,
+      prepareOffset,
+      openTransactions: null,
+      plannedBarrierOffset: null,
+      ...this.#stopBelow(prepareOffset),
+      failure: null,
+    })
     this.#cutTo(prepareOffset)
   }
 
@@ -141,13 +151,47 @@ export class MirrorPartition {
    * @throws AppendRefusedError unless MIRRORING; UnmappableProducerIdError; what `PartitionLog.append` throws
    */
   mirror(records: Uint8Array | DataView): LogAppendResult {
-    if (this.state !== 'MIRRORING') {
-      throw new AppendRefusedError('a mirror append', this.state, 'start the mirror first.')
-    }
+    this.#requireMirroring('a mirror append')
     const mapped = bytesOf(records, 'records').slice()
     // the log checks CRCs, and a patched one is as wrong as it was before
     if (this.#isMapped) this.#core.rewrite(mapped)
     return this.#leader.append(mapped, 'mirror')
+  }
+
+  /**
+   * Drops what lies at or above an offset, as the source has lost it: another leader there, or a cut further up. It lasts
+   * when the call returns; a recovery point that is kept elsewhere must be lowered before the next append. The log then
+   * ends at the offset, also where that is below its start.
+   *
+   * @throws AppendRefusedError unless MIRRORING
+   */
+  truncateTo(offset: bigint): void {
+    this.#requireMirroring('a cut')
+    // first what is known of a barrier that goes, so that no crash leaves the state ahead of the log
+    const isCut = requireOffset('offset', offset) < this.log.logEndOffset
+    if (isCut) this.#save('MIRRORING', this.#stopBelow(offset))
+    this.#cutTo(offset)
+  }
+
+  /**
+   * Drops what the source has deleted: raises the log start offset, as far as the high watermark, and never lowers it. It
+   * lasts once the log is flushed. An empty log that ends below the offset begins anew there. One that holds records does
+   * not, as what lies between would be missing in silence: `fail` the mirror, or `prepare` it with `truncateTo` 0.
+   *
+   * @returns the log start offset as it is then
+   * @throws AppendRefusedError unless MIRRORING; OffsetOutOfRangeError above the end of a log that holds records
+   */
+  followLogStart(offset: bigint): bigint {
+    this.#requireMirroring('a change of the log start offset')
+    const { logStartOffset, logEndOffset, highWatermark } = this.log
+    if (requireOffset('offset', offset) <= logEndOffset) {
+      this.#leader.startAt(minOffset(offset, highWatermark))
+    } else if (logStartOffset === logEndOffset) {
+      this.#leader.startAt(offset)
+    } else {
+      throw new OffsetOutOfRangeError(offset, logStartOffset, logEndOffset)
+    }
+    return this.log.logStartOffset
   }
 
   /**
@@ -184,7 +228,7 @@ export class MirrorPartition {
     this.start()
   }
 
-  /** Gives up on a source: nothing is appended until the mirror is prepared anew. */
+  /** Gives up on a source: nothing is appended until the mirror is prepared anew, or stopped. */
   fail(reason: string): void {
     this.#become('FAILED', { failure: reason })
   }
@@ -203,11 +247,15 @@ export class MirrorPartition {
       throw new SourceClusterMismatchError(source, sourceClusterId)
     }
     if (this.#state?.state === 'STOPPED') return 'STOPPED'
-    if (this.#state?.state !== 'STOPPING') {
+    if (!isStopUnderWay(this.#state)) {
       const { producerState, logEndOffset } = this.log
+      if (this.#state !== null) checkStop(this.#state, logEndOffset)
       const firstOpen = openTransactions === 'truncate' ? producerState.firstUndecidedOffset : null
       const mirroredEndOffset = firstOpen ?? logEndOffset
-      this.#become('STOPPING', { openTransactions, mirroredEndOffset, plannedBarrierOffset: null })
+      const begun = { openTransactions, mirroredEndOffset, plannedBarrierOffset: null, prepareOffset: null }
+      this.#become('STOPPING', { ...begun, failure: null })
+    } else if (this.#state.state === 'FAILED') {
+      this.#become('STOPPING', { failure: null })
     }
     const barrierOffset = this.#writeBarrier()
     if (this.log.highWatermark <= barrierOffset) return 'STOPPING'
@@ -254,14 +302,27 @@ export class MirrorPartition {
     return offset + 1n === log.logEndOffset && barrierAt(log, offset)?.sourceClusterId === sourceClusterId
   }
 
+  #requireMirroring(what: string): void {
+    if (this.state !== 'MIRRORING') throw new AppendRefusedError(what, this.state, 'start the mirror first.')
+  }
+
   #cutTo(offset: bigint): void {
     if (offset < this.log.logEndOffset) this.#leader.truncateTo(offset)
     this.log.flush()
   }
 
+  /** What is known of the last stop once the log is cut to an offset. */
+  #stopBelow(offset: bigint): Partial<MirrorState> {
+    const barrier = this.lastMirroredOffset
+    return barrier !== null && barrier < offset ? {} : { mirroredEndOffset: null, lastMirroredOffset: null }
+  }
+
   #become(to: MirrorStateName, changes: Partial<MirrorState>): void {
-    const now = this.#state
-    checkTransition(now?.state ?? null, to)
+    checkTransition(this.state, to)
+    this.#save(to, changes)
+  }
+
+  #save(to: MirrorStateName, changes: Partial<MirrorState>): void {
     const next: MirrorState = {
       sourceClusterId: '',
       prepareOffset: null,
@@ -270,7 +331,7 @@ export class MirrorPartition {
       mirroredEndOffset: null,
       lastMirroredOffset: null,
       failure: null,
-      ...now,
+      ...this.#state,
       ...changes,
       state: to,
     }

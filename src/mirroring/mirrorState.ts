@@ -7,7 +7,7 @@ import { InvalidTransitionError } from './mirrorErrors.ts'
  * - `PAUSING`, `PAUSED`: nothing is appended;
  * - `STOPPING`: open transactions are settled, the barrier is written and replicated;
  * - `STOPPED`: local producers write;
- * - `FAILED`: nothing is appended until the mirror is prepared anew.
+ * - `FAILED`: nothing is appended until the mirror is prepared anew, or stopped as when one fails over.
  */
 export type MirrorStateName =
   | 'PREPARING'
@@ -26,13 +26,30 @@ const NEXT: Record<MirrorStateName, readonly MirrorStateName[]> = {
   PAUSED: ['MIRRORING', 'STOPPING', 'FAILED'],
   STOPPING: ['STOPPING', 'STOPPED', 'FAILED'],
   STOPPED: ['PREPARING'],
-  FAILED: ['PREPARING'],
+  FAILED: ['PREPARING', 'STOPPING'],
 }
 
 /** @throws InvalidTransitionError */
 export function checkTransition(from: MirrorStateName | null, to: MirrorStateName): void {
   const allowed = from === null ? ['PREPARING' as const] : NEXT[from]
   if (!allowed.includes(to)) throw new InvalidTransitionError(from, to, allowed)
+}
+
+/**
+ * A mirror whose preparation has failed before it had cut the log is no mirror of anything.
+ *
+ * @throws InvalidTransitionError
+ */
+export function checkStop({ state, prepareOffset }: MirrorState, logEndOffset: bigint): void {
+  checkTransition(state, 'STOPPING')
+  if (prepareOffset === null || prepareOffset >= logEndOffset) return
+  throw new InvalidTransitionError(state, 'STOPPING', ['PREPARING'])
+}
+
+/** Whether a stop has begun, be it that it failed since: it goes on as it began. */
+export function isStopUnderWay(state: MirrorState | null): state is MirrorState {
+  if (state === null) return false
+  return state.state === 'STOPPING' || (state.state === 'FAILED' && state.openTransactions !== null)
 }
 
 /** Whether local producers and coordinators may write. */
@@ -57,9 +74,9 @@ export function checkMode(mode: OpenTransactionsMode | undefined): void {
 export interface MirrorState {
   state: MirrorStateName
   sourceClusterId: string
-  /** PREPARING: where the log is cut. */
+  /** PREPARING, and FAILED from there: where the log is cut. */
   prepareOffset: bigint | null
-  /** STOPPING: how open transactions are settled, which a repeated stop cannot change. */
+  /** STOPPING, and FAILED from there: how open transactions are settled, which a repeated stop cannot change. */
   openTransactions: OpenTransactionsMode | null
   /** STOPPING: where the barrier goes, once the open transactions are settled. */
   plannedBarrierOffset: bigint | null
@@ -68,7 +85,7 @@ export interface MirrorState {
    * failback cuts the old source to it.
    */
   mirroredEndOffset: bigint | null
-  /** Of the barrier of the last stop. */
+  /** Of the barrier of the last stop; null again once that is cut. */
   lastMirroredOffset: bigint | null
   /** FAILED: why. */
   failure: string | null

@@ -37,7 +37,8 @@ export class Replica {
   }
 
   /**
-   * One fetch from the leader: first the follower cuts what the leader does not have, then it appends what follows.
+   * One fetch from the leader: first the follower cuts what the leader does not have, then it appends what follows, and
+   * drops what the leader has deleted.
    *
    * @returns the offset from which it has fetched: what lies before it, it has
    * @see Kafka's AbstractFetcherThread, KIP-320 and KIP-595 for the check of epochs
@@ -50,6 +51,7 @@ export class Replica {
     const { records, highWatermark } = leader.read(fetchOffset, { maxBytes })
     log.append(records, 'replication')
     log.updateHighWatermark(highWatermark)
+    log.deleteRecordsBefore(minOffset(leader.logStartOffset, log.highWatermark))
     return fetchOffset
   }
 

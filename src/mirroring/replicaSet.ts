@@ -6,7 +6,7 @@ import type { PartitionLog } from '../log/partition/partitionLog.ts'
 import type { LogStorage } from '../log/partition/storage.ts'
 import type { AppendOrigin } from '../producers/appendOrigin.ts'
 import type { AppendOptions } from '../producers/appendResult.ts'
-import type { Leader } from './leader.ts'
+import { type Leader, moveStart } from './leader.ts'
 import { Replica } from './replica.ts'
 
 /**
@@ -67,6 +67,11 @@ export class ReplicaSet implements Leader {
   /** The leader cuts its log, and begins another epoch, by which followers learn that they must cut theirs. */
   truncateTo(offset: bigint): void {
     if (this.log.truncateTo(offset)) this.#beginEpoch()
+  }
+
+  /** The leader's log begins at an offset; followers learn of it when they fetch. */
+  startAt(offset: bigint): void {
+    if (moveStart(this.log, offset)) this.#beginEpoch()
   }
 
   /**

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../errors.ts'
 import { decodeLeaderEpochs, LEADER_EPOCH_CHECKPOINT } from '../log/partition/leaderEpochs.ts'
 import type { PartitionLog } from '../log/partition/partitionLog.ts'
 import type { LogStorage } from '../log/partition/storage.ts'
-import type { MirrorState, OpenTransactionsMode } from './mirrorState.ts'
+import { isStopUnderWay, type MirrorState, type OpenTransactionsMode } from './mirrorState.ts'
 
 /** The latest epoch that the replica has heard of: opening forgets one that no batch was written in. */
 export function notedEpoch(storage: LogStorage): number {
@@ -25,7 +25,7 @@ export function leaderEpochOf(
   given: number | undefined,
 ): number {
   const latest = Math.max(noted, log.leaderEpochs.at(-1)?.epoch ?? 0)
-  const own = state?.state === 'STOPPING' ? state.leaderEpoch : undefined
+  const own = isStopUnderWay(state) ? state.leaderEpoch : undefined
   const isOurs = own !== undefined && own >= latest
   const least = isOurs ? own : mode === 'truncate' ? latest + 1 : latest
   if (given === undefined) return least

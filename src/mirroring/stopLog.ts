@@ -1,18 +1,15 @@
 import { isMirroredProducerId, unmapProducerId } from '../core/producerId.ts'
 import { InvalidArgumentError } from '../errors.ts'
-import type { LogAppendResult } from '../log/partition/logAppend.ts'
 import type { PartitionLogOptions } from '../log/partition/logOptions.ts'
 import { maxOffset, minOffset } from '../log/partition/offsets.ts'
 import { PartitionLog } from '../log/partition/partitionLog.ts'
 import type { RecoveryChanges } from '../log/partition/recoveryChanges.ts'
 import type { LogStorage } from '../log/partition/storage.ts'
-import type { AppendOrigin } from '../producers/appendOrigin.ts'
-import type { AppendOptions } from '../producers/appendResult.ts'
 import type { OngoingTransaction } from '../producers/producerStateManager.ts'
-import { type Leader, SoleReplica } from './leader.ts'
+import { SoleReplica } from './leader.ts'
 import { SourceClusterMismatchError, StopRefusedError } from './mirrorErrors.ts'
 import { MirrorPartition } from './mirrorPartition.ts'
-import { checkMode, checkTransition, type MirrorState, type OpenTransactionsMode } from './mirrorState.ts'
+import { checkMode, checkStop, type MirrorState, type OpenTransactionsMode } from './mirrorState.ts'
 import { type MirrorStateStore, mirrorStateFile } from './mirrorStateFile.ts'
 import { holdEpochs, leaderEpochOf, notedEpoch } from './stopEpoch.ts'
 import { isOnlyPrepared, mirroredAgain, mirroredSince, requireMarked, warningsOf } from './stopGuards.ts'
@@ -76,22 +73,8 @@ export interface StopLogReport extends RecoveryChanges {
 }
 
 /** The only replica, whose high watermark does not rise: so the stop is not complete before all files are. */
-class HeldReplica implements Leader {
-  readonly log: PartitionLog
-  readonly leaderEpoch: number
-
-  constructor(log: PartitionLog, leaderEpoch: number) {
-    this.log = log
-    this.leaderEpoch = leaderEpoch
-  }
-
-  append(records: Uint8Array, origin: AppendOrigin, options: AppendOptions = {}): LogAppendResult {
-    return this.log.append(records, origin, { ...options, leaderEpoch: this.leaderEpoch })
-  }
-
-  truncateTo(offset: bigint): void {
-    this.log.truncateTo(offset)
-  }
+class HeldReplica extends SoleReplica {
+  protected override onReplicated(): void {}
 }
 
 /**
@@ -134,7 +117,7 @@ export function stopLog(
     if (offset === null) return alreadyStopped(state)
     if (!request.again) throw mirroredAgain(state, offset)
   } else if (state !== null) {
-    if (!isOnlyPrepared(state, preview.log)) checkTransition(state.state, 'STOPPING')
+    if (!isOnlyPrepared(state, preview.log)) checkStop(state, preview.log.logEndOffset)
   } else if (!request.unmarked) requireMarked(preview.log)
   const leaderEpoch = leaderEpochOf(noted, preview.log, state, openTransactions, request.leaderEpoch)
   const store = notingStore(file, clusterId, leaderEpoch)

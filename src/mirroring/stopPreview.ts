@@ -12,7 +12,7 @@ import { type Cut, changesOf, type RecoveryChanges } from '../log/partition/reco
 import type { LogStorage } from '../log/partition/storage.ts'
 import { holdsWholeBatch } from '../log/partition/tornTail.ts'
 import { StopRefusedError } from './mirrorErrors.ts'
-import type { MirrorState } from './mirrorState.ts'
+import { isStopUnderWay, type MirrorState } from './mirrorState.ts'
 
 /** What is known of a log from outside of its segments, so that a cut below it takes what was there for good. */
 export interface KnownLog {
@@ -32,7 +32,7 @@ export function knownOf(
     .list()
     .map((name) => (name.endsWith('.snapshot') ? (baseOffsetOfName(name) ?? 0n) : 0n))
     .reduce(maxOffset, 0n)
-  const isOurs = state?.state === 'STOPPING'
+  const isOurs = isStopUnderWay(state)
   const limit = isOurs ? (state.mirroredEndOffset ?? 0n) : null
   const floor = (offset: bigint, of: string) => ({
     offset: limit === null ? offset : minOffset(offset, limit),

@@ -105,6 +105,17 @@ nothing was changed
     expect(readTree(directory)).toEqual(before)
   })
 
+  it('a mirror that has failed is stopped', () => {
+    const directory = partition()
+    const state = { version: 1, state: 'FAILED', sourceClusterId: 'A', failure: 'the source is gone' }
+    writeFileSync(join(directory, 'mirror-state.json'), JSON.stringify(state))
+    expect(runCommand(['stop', directory, ...IDS])).toMatchObject({ status: 0, stderr: '' })
+    expect(JSON.parse(readFileSync(join(directory, 'mirror-state.json'), 'utf8'))).toMatchObject({
+      state: 'STOPPED',
+      failure: null,
+    })
+  })
+
   it('a log in which no id is mapped must be said to be the mirror', () => {
     const directory = partition([{ kind: 'data', pid: 7, seq: 0 }])
     const refused = runCommand(['stop', directory, ...IDS])

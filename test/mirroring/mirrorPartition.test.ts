@@ -88,6 +88,57 @@ describe('a failover', () => {
   })
 })
 
+describe('a mirror that has failed', () => {
+  function failed(when: 'PREPARING' | 'MIRRORING' | 'STOPPING') {
+    const replicas = new ReplicaSet([memoryStorage(), memoryStorage()])
+    const mirror = new MirrorPartition(replicas, memoryStateStore(), { now: () => 5000n })
+    mirror.prepare({ sourceClusterId: 'A' })
+    if (when !== 'PREPARING') {
+      mirror.start()
+      mirror.mirror(encodeOp({ kind: 'txn', pid: 6, seq: 0 }, 0n))
+      mirror.mirror(encodeOp({ kind: 'data', pid: 5, seq: 0 }, 1n))
+    }
+    if (when === 'STOPPING') expect(mirror.stop({ openTransactions: 'abort' })).toBe('STOPPING')
+    mirror.fail('the source is gone')
+    return { mirror, replicas }
+  }
+
+  it.each(['PREPARING', 'MIRRORING', 'STOPPING'] as const)('when it was %s: can be stopped', (when) => {
+    const { mirror, replicas } = failed(when)
+    expect(mirror.stop({ openTransactions: 'truncate' })).toBe('STOPPING')
+    replicas.replicate()
+    expect(mirror.stop()).toBe('STOPPED')
+    expect([mirror.failure, mirror.log.producerState.barriers.length]).toEqual([null, 1])
+    // a stop that had begun goes on as it began
+    const ends = { PREPARING: [0n, 0n], MIRRORING: [0n, 0n], STOPPING: [2n, 3n] }
+    expect([mirror.mirroredEndOffset, mirror.lastMirroredOffset]).toEqual(ends[when])
+  })
+
+  it('in the midst of a stop, and is prepared anew, stops later as it is asked to', () => {
+    const { mirror } = failed('STOPPING')
+    mirror.prepare({ sourceClusterId: 'A', truncateTo: 2n })
+    expect(mirror.mirroredEndOffset).toBeNull()
+    mirror.fail('gone again')
+    mirror.stop({ openTransactions: 'truncate' })
+    expect(mirror.mirroredEndOffset).toBe(0n)
+  })
+
+  it('before it had dropped what no source wrote is no mirror that could be stopped', () => {
+    class FullDisk extends SoleReplica {
+      override truncateTo(): void {
+        throw new Error('the disk is full')
+      }
+    }
+    const { log } = cluster()
+    const mirror = new MirrorPartition(new FullDisk(log), memoryStateStore())
+    mirror.append(encodeOp({ kind: 'data', pid: 5, seq: 0 }), 'client')
+    expect(() => mirror.prepare({ sourceClusterId: 'A', truncateTo: 0n })).toThrow('the disk is full')
+    mirror.fail('the disk is full')
+    expect(() => mirror.stop()).toThrow(/FAILED cannot become STOPPING; from there it can become PREPARING\./)
+    expect([mirror.state, log.logEndOffset]).toEqual(['FAILED', 1n])
+  })
+})
+
 describe('a stopped mirror', () => {
   it('takes nothing as mirrored by another way', () => {
     const { mirror, log } = cluster()

@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type LogStorage, PartitionLog, type PartitionLogOptions, stopLog } from '../../src/index.ts'
+import {
+  type LogStorage,
+  MirrorPartition,
+  mirrorStateFile,
+  PartitionLog,
+  type PartitionLogOptions,
+  SoleReplica,
+  stopLog,
+} from '../../src/index.ts'
 import { copyOf, Died, faultyStorage, filesOf } from './faultyStorage.ts'
 import {
   barriersIn,
@@ -163,7 +171,13 @@ describe('what is refused, with no file changed', () => {
       'SOURCE_CLUSTER_MISMATCH',
       /"X"/,
     ],
-    [{ state: 'FAILED', failure: 'gone' }, {}, 'INVALID_TRANSITION', /FAILED cannot become STOPPING/],
+    // its preparation has not cut the log yet
+    [
+      { state: 'FAILED', failure: 'gone', prepareOffset: '3' },
+      {},
+      'INVALID_TRANSITION',
+      /FAILED cannot become STOPPING; from there it can become PREPARING\./,
+    ],
     [
       { state: 'PREPARING', prepareOffset: '3' },
       {},
@@ -203,13 +217,51 @@ describe('what is refused, with no file changed', () => {
 })
 
 describe('from each state', () => {
-  it.each(['MIRRORING', 'PAUSING', 'PAUSED', 'STOPPING'])('%s: it stops', (state) => {
+  it.each([
+    { state: 'MIRRORING' },
+    { state: 'PAUSING' },
+    { state: 'PAUSED' },
+    { state: 'STOPPING' },
+    { state: 'FAILED', failure: 'the source is gone' },
+    { state: 'FAILED', failure: 'the source is gone', prepareOffset: `${END}` },
+  ])('%j: it stops', (fields) => {
     const storage = mirrored({})
-    const fields = { version: 1, state, sourceClusterId: 'A' }
-    storage.write('mirror-state.json', new TextEncoder().encode(JSON.stringify(fields)))
+    const text = JSON.stringify({ version: 1, sourceClusterId: 'A', ...fields })
+    storage.write('mirror-state.json', new TextEncoder().encode(text))
     expect(stopLog(storage, {}, REQUEST).lastMirroredOffset).toBe(END + 2n)
+    expect(stateOf(storage)).toMatchObject({ state: 'STOPPED', failure: null, prepareOffset: null })
     expectSoundFiles(storage, {})
   })
+
+  it.each(['abort', 'truncate'] as const)(
+    'FAILED in the midst of a stop (%s): it goes on as it began, wherever that was',
+    (openTransactions) => {
+      const request = { ...REQUEST, openTransactions }
+      const other = openTransactions === 'abort' ? 'truncate' : 'abort'
+      const done = mirrored({})
+      const { storage: counted, calls } = faultyStorage(done, { at: 0 })
+      const report = stopLog(counted, {}, request)
+      let failures = 0
+      for (let at = 1; at <= calls.length; at++) {
+        const storage = mirrored({})
+        expect(() => stopLog(faultyStorage(storage, { at }).storage, {}, request)).toThrow()
+        if (stateOf(storage)?.state !== 'STOPPING') continue
+        failures++
+        const leader = new SoleReplica(PartitionLog.open(storage))
+        new MirrorPartition(leader, mirrorStateFile(storage)).fail('the disk is full')
+        const { openTransactions, mirroredEndOffset, lastMirroredOffset, leaderEpoch } = report
+        expect(stopLog(storage, {}, { ...REQUEST, openTransactions: other })).toMatchObject({
+          openTransactions,
+          mirroredEndOffset,
+          lastMirroredOffset,
+          leaderEpoch,
+        })
+        expect(barriersIn(storage).length).toBe(1)
+        expect(filesOf(storage, '.log')).toEqual(filesOf(done, '.log'))
+      }
+      expect(failures).toBeGreaterThan(5)
+    },
+  )
 
   it('a stop that is under way keeps its mode', () => {
     const storage = mirrored({})

@@ -54,7 +54,7 @@ const ALLOWED: Record<MirrorStateName | 'none', readonly (keyof typeof CALLS)[]>
   STOPPING: ['stop', 'fail'],
   // a stop at STOPPED is no transition
   STOPPED: ['prepare', 'stop'],
-  FAILED: ['prepare'],
+  FAILED: ['prepare', 'stop'],
 }
 const STATES = Object.keys(ALLOWED) as (keyof typeof ALLOWED)[]
 const CASES = STATES.flatMap((from) =>
@@ -117,6 +117,30 @@ describe('who may append', () => {
     }
   })
 
+  it.each(STATES)('%s: a cut and a new log start are for a mirror at work', (from) => {
+    const state = from === 'none' ? null : from
+    const changes = [
+      ['a cut', (mirror: Mirror) => mirror.truncateTo(0n)],
+      ['a change of the log start offset', (mirror: Mirror) => void mirror.followLogStart(1n)],
+    ] as const
+    for (const [what, change] of changes) {
+      const { mirror, log, store } = partitionIn(state)
+      const saved = store.load()
+      if (state === 'MIRRORING') {
+        change(mirror)
+        expect(log.logEndOffset - log.logStartOffset).toBe(0n)
+      } else {
+        expect(() => change(mirror)).toThrow(AppendRefusedError)
+        expect(() => change(mirror)).toThrow(
+          `${what} is refused while the mirror is ${state ?? 'not set up'}`,
+        )
+        expect([log.logStartOffset, log.logEndOffset]).toEqual([0n, 1n])
+        expect(store.load()).toEqual(saved)
+      }
+      expect(mirror.state).toBe(state)
+    }
+  })
+
   it('a mirror append leaves what was fetched as it is', () => {
     const { mirror } = partitionIn('MIRRORING')
     const fetched = encodeOp({ kind: 'data', pid: 5, seq: 1 }, 1n)
@@ -140,6 +164,8 @@ describe('what a mirror knows', () => {
     const { mirror, log } = partitionIn(null)
     expect(() => mirror.prepare({ sourceClusterId: '' })).toThrow(/sourceClusterId/)
     expect(() => mirror.prepare({ sourceClusterId: 'A', truncateTo: -1n })).toThrow(/truncateTo/)
+    expect(() => partitionIn('MIRRORING').mirror.truncateTo(-1n)).toThrow(/offset/)
+    expect(() => partitionIn('MIRRORING').mirror.followLogStart(1 as unknown as bigint)).toThrow(/offset/)
     expect(() => mirror.stop({ openTransactions: 'ask' as 'abort' })).toThrow(
       /"abort" or "truncate"; got ask/,
     )
