@@ -9,6 +9,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: ['test/kafka/**', 'test/package/**'],
+          setupFiles: ['test/support/seed.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -21,7 +21,7 @@ import { abortedLines, allRecords, lastOnly, replayed } from './logStates.ts'
 // was after the last step that was done, or somewhere in the one that was under way: whole batches, none lost, none torn. More, and again:
 //   MIRRORPID_KILLS=2000 MIRRORPID_KILL_SEED=1 npx vitest run --project unit test/log/killed.test.ts
 
-const SEED = Number(process.env.MIRRORPID_KILL_SEED ?? Date.now() % 1_000_000)
+const SEED = Number(process.env.MIRRORPID_KILL_SEED ?? 20261201)
 const KILLS = Number(process.env.MIRRORPID_KILLS ?? 200)
 const STEPS = 120
 

@@ -1,5 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -62,7 +71,7 @@ export function runCommand(args: readonly string[], options: { nodeArgs?: string
 /** Starts a command and sends it a signal after some milliseconds, or once something has come about. */
 export async function interruptCommand(
   args: readonly string[],
-  when: number | (() => boolean),
+  when: number | ((pid: number) => boolean),
   signal: NodeJS.Signals,
 ): Promise<CommandOutcome> {
   const child = spawn(process.execPath, [mainScript, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -77,7 +86,7 @@ export async function interruptCommand(
   const isTime = () => {
     if (typeof when === 'number') return performance.now() - began >= when
     try {
-      return when()
+      return when(child.pid!)
     } catch {
       return false // what it looks at may be renamed or removed while it looks
     }
@@ -92,6 +101,18 @@ export async function interruptCommand(
       clearInterval(timer)
       resolve({ ...outcome, status, signal: endSignal })
     })
+  })
+}
+
+/** Whether a process has a file of a name open: it is at work on it. */
+export function hasOpen(pid: number, name: string): boolean {
+  const descriptors = `/proc/${pid}/fd`
+  return readdirSync(descriptors).some((fd) => {
+    try {
+      return readlinkSync(join(descriptors, fd)).endsWith(`/${name}`)
+    } catch {
+      return false // closed meanwhile
+    }
   })
 }
 
