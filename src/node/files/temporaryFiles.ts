@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { lstat, open, readdir, rename, rm } from 'node:fs/promises'
+import { lstat, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { LogFileError } from '../../errors.ts'
 import { onFile } from './ioErrors.ts'
+import { syncDirectory } from './syncDirectory.ts'
 
 /**
  * Output is written under a temporary name beside its final one and gets that by a rename, so that under a final name
@@ -33,7 +34,7 @@ export function journalPathOf(segment: string): string {
 
 /**
  * Makes a file or a directory under a temporary name beside `path`, then gives it that name and makes it last. When that
- * fails, nothing of it is left, but for a directory that cannot be synced: then all is there and may not last.
+ * fails, nothing of it is left, but for a failure of the last sync: then all is there and may not last.
  * @param place `new`: nothing has the name yet; `replace`: the output takes the place of the file that has it
  */
 export async function viaTemporary<T>(
@@ -42,6 +43,8 @@ export async function viaTemporary<T>(
   make: (temporary: string) => Promise<T>,
 ): Promise<T> {
   await removeLeftovers([path])
+  // what cannot last is not begun
+  await syncDirectory(dirname(path))
   const temporary = temporaryName(path)
   try {
     const result = await make(temporary)
@@ -111,20 +114,6 @@ export function isThere(path: string): Promise<boolean> {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
       throw error
-    }
-  })
-}
-
-/** Makes the names in a directory last through a crash of the machine. */
-export async function syncDirectory(directory: string): Promise<void> {
-  // Windows cannot open a directory, and has no need to
-  if (process.platform === 'win32') return
-  await onFile('make the directory last', directory, async () => {
-    const handle = await open(directory, 'r')
-    try {
-      await handle.sync()
-    } finally {
-      await handle.close()
     }
   })
 }

@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { LogFileError } from '../../errors.ts'
 import { atFile } from '../files/ioErrors.ts'
+import { syncDirectoryNow } from '../files/syncDirectory.ts'
 import { isTemporaryName } from '../files/temporaryFiles.ts'
 import { isGone, type LockHolder, lockHolder, type NoHolder, readHolder, writeHolder } from './lockHolder.ts'
 
@@ -36,6 +37,8 @@ export interface DirectoryLock {
  */
 export function lockDirectory(directory: string): DirectoryLock {
   const real = atFile('lock it', directory, () => realpathSync(directory))
+  // what is to change in it must be able to last
+  syncDirectoryNow(real)
   const holder = lockHolder()
   const path = join(real, LOCK)
   let isHeld = true

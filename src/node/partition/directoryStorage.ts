@@ -18,6 +18,7 @@ import { LogFileError } from '../../errors.ts'
 import type { LogStorage, StoredFile } from '../../log/partition/storage.ts'
 import { asLogFileError, atFile } from '../files/ioErrors.ts'
 import { OpenFiles } from '../files/openFiles.ts'
+import { syncDirectoryNow } from '../files/syncDirectory.ts'
 import { isJournalName, isTemporaryName } from '../files/temporaryFiles.ts'
 import { readFully, writeFully } from '../files/wholeTransfers.ts'
 import { isLockName } from '../locks/directoryLock.ts'
@@ -175,18 +176,7 @@ export function directoryStorage(directory: string, access: 'write' | 'read' = '
       forget(name)
       remove(name)
     },
-    sync() {
-      // Windows cannot open a directory, and has no need to
-      if (process.platform === 'win32') return
-      atFile('make the directory last', directory, () => {
-        const descriptor = openSync(directory, 'r')
-        try {
-          fsyncSync(descriptor)
-        } finally {
-          closeSync(descriptor)
-        }
-      })
-    },
+    sync: () => syncDirectoryNow(directory),
     close: () => files.closeAll(),
   }
 }

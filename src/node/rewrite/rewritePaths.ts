@@ -5,7 +5,8 @@ import type { RewriteMode, RewriteOptions } from '../../core/core.ts'
 import { InvalidArgumentError, MirrorPidError } from '../../errors.ts'
 import { addCounts, type BatchSums, newSums } from '../../log/counts.ts'
 import { onFile } from '../files/ioErrors.ts'
-import { isThere, syncDirectory, viaTemporary } from '../files/temporaryFiles.ts'
+import { syncDirectory } from '../files/syncDirectory.ts'
+import { isThere, viaTemporary } from '../files/temporaryFiles.ts'
 import { Job, type JobsOptions } from '../jobs/job.ts'
 import { requireFinished } from '../journal/journalErrors.ts'
 import { DirectoryLocks } from '../locks/directoryLock.ts'
@@ -190,9 +191,9 @@ function sizeOf(files: LogUnit['files']): number {
   return files.reduce((sum, file) => sum + file.size, 0)
 }
 
-/** Makes the directory and those above it where they are missing, and their names last. */
+/** Makes the directory and those above it where they are missing, and their names last. Fails first where they cannot. */
 async function makeDirectory(directory: string): Promise<void> {
-  if (await isThere(directory)) return
+  if (await isThere(directory)) return syncDirectory(directory)
   const above = dirname(resolve(directory))
   await makeDirectory(above)
   await onFile('create it', directory, () => mkdir(directory))
