@@ -197,7 +197,7 @@ export class InvalidArgumentError extends MirrorPidError {
 }
 
 /**
- * The wasm core cannot be compiled here: no WebAssembly, or a Content-Security-Policy that forbids it.
+ * The wasm core cannot be loaded here: no WebAssembly, a Content-Security-Policy, or a limit of address space forbids it.
  *
  * @example
  * const core = await loadCore().catch((error) => {
@@ -206,13 +206,17 @@ export class InvalidArgumentError extends MirrorPidError {
  * })
  */
 export class WasmUnavailableError extends MirrorPidError {
+  /** What stands in the way, in words. */
+  readonly reason: string
+
   constructor(reason: string, options?: ErrorOptions) {
     super(
       'WASM_UNAVAILABLE',
-      `the wasm core cannot be compiled here: ${reason}. Import jsCore from "mirrorpid/js" instead (the same calls ` +
+      `the wasm core cannot be loaded here: ${reason}. Import jsCore from "mirrorpid/js" instead (the same calls ` +
         "in plain JavaScript), or, in a page, allow 'wasm-unsafe-eval' in the Content-Security-Policy.",
       options,
     )
+    this.reason = reason
   }
 }
 

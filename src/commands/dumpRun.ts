@@ -7,6 +7,7 @@ import type { MessageDecoder } from '../dump/messages/messageDecoder.ts'
 import { TextFormat } from '../dump/textFormat.ts'
 import type { CodecOf } from '../formats/compression/codec.ts'
 import { type DumpListener, type DumpTotals, dumpPaths } from '../node/dump/dumpPaths.ts'
+import { commandCore } from './commandCore.ts'
 import type { DumpFlags } from './dump.ts'
 import { writeGroups } from './dumpGroups.ts'
 import { OutputFailed, StdoutSink } from './dumpOutput.ts'
@@ -27,7 +28,15 @@ export async function runDump(paths: string[], flags: DumpFlags, command: Comman
   const options = await dumpOptions(flags, command)
   const listener = new Listener(flags)
   try {
-    const totals = await dumpPaths(all, await formatOf(flags, options), options, new StdoutSink(), listener)
+    const { core } = commandCore()
+    const totals = await dumpPaths(
+      all,
+      await formatOf(flags, options),
+      options,
+      new StdoutSink(),
+      listener,
+      core,
+    )
     listener.end(totals)
     process.exitCode = exitStatusOf(totals.errors) || (totals.findings > 0 ? EXIT_FINDINGS : EXIT_FINE)
   } catch (error) {

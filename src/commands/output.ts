@@ -1,5 +1,5 @@
 import type { Trailing } from '../core/core.ts'
-import { LogFileError, MirrorPidError, WasmUnavailableError } from '../errors.ts'
+import { LogFileError, MirrorPidError } from '../errors.ts'
 import type { IncompleteBatch, RewriteResult, VerifyResult } from '../node/index.ts'
 
 export const EXIT_FINE = 0
@@ -42,13 +42,6 @@ export function writeWarning(message: string): void {
 
 /** What to say of an error that ended everything. */
 export function describeFailure(error: unknown): string {
-  if (error instanceof WasmUnavailableError) {
-    const reason = error.cause instanceof Error ? error.cause.message : 'it has no WebAssembly'
-    return (
-      `this Node.js cannot compile the wasm core: ${reason}. Run it without --jitless and the like; mirrorpid does ` +
-      'not fall back to slower code on its own.'
-    )
-  }
   if (MirrorPidError.is(error)) return error.message
   return `unexpected ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}; please report it`
 }

@@ -1,6 +1,7 @@
 import { MirrorPidError } from '../errors.ts'
 import { logFileName } from '../log/fileNames.ts'
 import { type RecoverPartitionReport, recoverPartition } from '../node/partition/recoverPartition.ts'
+import { commandCore } from './commandCore.ts'
 import {
   count,
   describeFailureIn,
@@ -23,7 +24,7 @@ export async function runRecover(directory: string, flags: RecoverFlags): Promis
   const { json, quiet, ...options } = flags
   const onProgress = json || quiet || !process.stderr.isTTY ? () => {} : showProgress
   try {
-    const report = await recoverPartition(directory, { ...options, onProgress })
+    const report = await recoverPartition(directory, { ...options, ...commandCore(), onProgress })
     if (json) writeJson({ ...report, errors: [] })
     else await printReport(report, quiet ?? false)
     for (const warning of warningsOf(report, flags)) writeWarning(warning)

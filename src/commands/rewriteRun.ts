@@ -44,7 +44,7 @@ export async function runRewrite(paths: string[], flags: RewriteFlags, command: 
   const mode = resume ? { resume } : { crc, direction }
   const result = await runJob(
     flags,
-    (hooks) => rewritePaths(paths, { ...target, ...mode, jobs, ...hooks }),
+    (hooks) => rewritePaths(paths, { ...target, ...mode, jobs: hooks.core ? 1 : jobs, ...hooks }),
     (error) => ({
       ...failedRewrite(error),
       ...(error instanceof Interrupted && { unfinished: [...error.unfinished] }),

@@ -1,5 +1,7 @@
+import type { Core } from '../core/core.ts'
 import { MirrorPidError } from '../errors.ts'
 import type { JobProgress } from '../node/index.ts'
+import { commandCore } from './commandCore.ts'
 import { Interrupted, interruptible, type Left } from './interrupts.ts'
 import { writeJson } from './output.ts'
 import { startProgress } from './progress.ts'
@@ -8,6 +10,8 @@ import { startProgress } from './progress.ts'
 export interface JobHooks {
   signal: AbortSignal
   onProgress: (progress: JobProgress) => void
+  /** Where the default is not to be had. It belongs to one thread. */
+  core?: Core
 }
 
 const nothingChanged = async (): Promise<Left> => ({ text: 'nothing was changed' })
@@ -25,9 +29,10 @@ export async function runJob<T extends object>(
   failed: (error: MirrorPidError) => T,
   left: () => Promise<Left> = nothingChanged,
 ): Promise<T> {
+  const core = commandCore()
   const bars = await startProgress(!json && !quiet)
   try {
-    return await interruptible((signal) => job({ signal, onProgress: bars.show }), left)
+    return await interruptible((signal) => job({ signal, onProgress: bars.show, ...core }), left)
   } catch (error) {
     if (!json || !MirrorPidError.is(error)) throw error
     const result = failed(error)

@@ -5,6 +5,7 @@ import {
   type StopPartitionReport,
   stopPartition,
 } from '../node/partition/stopPartition.ts'
+import { commandCore } from './commandCore.ts'
 import {
   count,
   describeFailureIn,
@@ -21,7 +22,10 @@ import type { StopFlags } from './stop.ts'
 export async function runStop(directory: string, flags: StopFlags): Promise<void> {
   const { json, quiet, ...options } = flags
   try {
-    const report = await stopPartition(directory, options satisfies StopPartitionOptions)
+    const report = await stopPartition(directory, {
+      ...options,
+      ...commandCore(),
+    } satisfies StopPartitionOptions)
     if (json) writeJson({ ...report, errors: [] })
     else if (!quiet) for (const line of describe(report)) writeLine(line)
     for (const warning of report.warnings) writeWarning(warning)

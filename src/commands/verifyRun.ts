@@ -23,7 +23,7 @@ export async function runVerify(paths: string[], flags: VerifyFlags): Promise<vo
   const limit = maxBatchBytes === undefined ? {} : { maxBatchBytes }
   const result = await runJob(
     flags,
-    (hooks) => verifyPaths(paths, { jobs, records, ...limit, ...hooks }),
+    (hooks) => verifyPaths(paths, { jobs: hooks.core ? 1 : jobs, records, ...limit, ...hooks }),
     failedVerification,
   )
   if (json) writeJson(result)

@@ -17,7 +17,9 @@ let loading: Promise<Core> | undefined
 const given = new WeakMap<WebAssembly.Module, Core>()
 
 function requireWasm(): void {
-  if (typeof WebAssembly === 'undefined') throw new WasmUnavailableError('this runtime has no WebAssembly')
+  if (typeof WebAssembly === 'undefined') {
+    throw new WasmUnavailableError('this runtime has no WebAssembly (node --jitless has none)')
+  }
 }
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
@@ -56,7 +58,12 @@ function bind(instance: { exports: unknown }): Core {
 }
 
 function unavailable(cause: unknown): WasmUnavailableError {
-  return new WasmUnavailableError(cause instanceof Error ? cause.message : String(cause), { cause })
+  const said = cause instanceof Error ? cause.message : String(cause)
+  // engines reserve some 10 GB of address space for a memory, so that they need not check each access
+  const reason = /memory/i.test(said)
+    ? `there is no address space left for its memory, of which engines reserve gigabytes: raise its limit (ulimit -v) (${said})`
+    : said
+  return new WasmUnavailableError(reason, { cause })
 }
 
 /**

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process'
 import { openSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { mainScript, runCommand, temporaryDirectories, writeTree } from '../node/support.ts'
@@ -56,13 +55,6 @@ describe('mirrorpid', () => {
     expect([status, stdout]).toEqual([2, ''])
     expect(stderr).toContain(message)
     expect(stderr).not.toMatch(/\n\s+at /)
-  })
-
-  it('says so where there is no WebAssembly, and does not fall back', () => {
-    const path = join(writeTree(newDirectory(), { 'x.log': batch() }), 'x.log')
-    const { status, stdout, stderr } = runCommand(['verify', path], { nodeArgs: ['--jitless'] })
-    expect([status, stdout]).toEqual([2, ''])
-    expect(stderr).toContain('cannot compile the wasm core')
   })
 
   it('survives a reader that goes away', () => {

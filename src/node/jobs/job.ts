@@ -39,7 +39,7 @@ export interface JobsOptions extends JobOptions {
    * The most segments that are worked on at a time, from 1 to 64, each by a thread of its own; default 1, which is this
    * thread. More than 2 are not, so that memory stays below 120 MB. The result is the same. Not together with `core`,
    * which belongs to one thread. `auto` takes as many as there are cores where the segments are large enough to gain. In a
-   * bundle, which has no file for a thread to run, it is this thread whatever the number.
+   * bundle, which has no file for a thread to run, and under a limit of address space it is this thread whatever the number.
    */
   jobs?: number | 'auto'
 }

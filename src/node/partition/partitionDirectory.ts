@@ -1,5 +1,6 @@
 import { chownSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import type { Core } from '../../core/core.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { PartitionLogOptions } from '../../log/partition/logOptions.ts'
 import { memoryStorage } from '../../log/partition/memoryStorage.ts'
@@ -89,10 +90,10 @@ function makeDirectory(directory: string): void {
 }
 
 /** How a broker would open a partition directory, by the checkpoints around it. */
-export function checkpointOptions(directory: string): PartitionLogOptions {
+export function checkpointOptions(directory: string, core: Core = loadCoreSync()): PartitionLogOptions {
   const { isClean, recoveryPoint, logStartOffset, highWatermark } = readCheckpoints(resolve(directory))
   return {
-    core: loadCoreSync(),
+    core,
     shutdown: isClean ? 'clean' : 'unclean',
     ...(recoveryPoint === null ? {} : { recoveryPoint }),
     ...(logStartOffset === null ? {} : { logStartOffset }),

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Core } from '../../core/core.ts'
 import { isMirroredProducerId, unmapProducerId } from '../../core/producerId.ts'
 import { isNumberedSegment } from '../../log/fileNames.ts'
 import type { CheckedSegment, RecoveryEvent } from '../../log/partition/logOptions.ts'
@@ -22,6 +23,8 @@ export interface RecoverPartitionOptions
   > {
   /** Default false: all changes stay in memory, and the report tells what a recovery would do. */
   write?: boolean
+  /** Checks CRCs. Default: the wasm core. */
+  core?: Core
   /** Called behind each segment with the bytes checked so far, and those of all segments. */
   onProgress?: (bytes: number, size: number) => void
 }
@@ -99,7 +102,7 @@ export async function recoverPartition(
 }
 
 function recover(directory: string, options: RecoverPartitionOptions): RecoverPartitionReport {
-  const { write = false, onProgress = () => {}, ...stateOptions } = options
+  const { write = false, core, onProgress = () => {}, ...stateOptions } = options
   const files = directoryStorage(directory, write ? 'write' : 'read')
   try {
     const events: RecoveryEvent[] = []
@@ -108,7 +111,7 @@ function recover(directory: string, options: RecoverPartitionOptions): RecoverPa
     const size = sizeOfSegments(directory, files.list())
     let bytes = 0
     const log = PartitionLog.open(write ? files : overlayStorage(files, memoryStorage()), {
-      ...checkpointOptions(directory),
+      ...checkpointOptions(directory, core),
       ...stateOptions,
       shutdown: 'unclean',
       recoveryPoint: 0n,

@@ -1,4 +1,5 @@
 import { basename, dirname, join } from 'node:path'
+import type { Core } from '../../core/core.ts'
 import { LogFileError } from '../../errors.ts'
 import { memoryStorage } from '../../log/partition/memoryStorage.ts'
 import { overlayStorage } from '../../log/partition/overlayStorage.ts'
@@ -12,6 +13,8 @@ import { lockPartition, requirePartition, requireSegments } from './requireParti
 export interface StopPartitionOptions extends StopLogRequest {
   /** Default false; with true all changes stay in memory, so that the report tells what a stop would do. */
   dryRun?: boolean
+  /** Checks CRCs. Default: the wasm core. */
+  core?: Core
 }
 
 export interface StopPartitionReport extends StopLogReport {
@@ -49,11 +52,11 @@ export async function stopPartition(
 }
 
 function stop(directory: string, options: StopPartitionOptions): StopPartitionReport {
-  const { dryRun = false, ...request } = options
+  const { dryRun = false, core, ...request } = options
   const files = directoryStorage(directory, dryRun ? 'read' : 'write')
   try {
     const storage = dryRun ? overlayStorage(files, memoryStorage()) : files
-    const report = stopLog(storage, checkpointOptions(directory), request)
+    const report = stopLog(storage, checkpointOptions(directory, core), request)
     return {
       directory,
       clusterId: request.clusterId,

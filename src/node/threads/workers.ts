@@ -5,6 +5,7 @@ import { compileEmbedded } from '../../wasm/load.ts'
 import type { FileProgress, Job, TaskRunner } from '../jobs/job.ts'
 import type { SegmentTasks, TaskName } from '../jobs/segmentTasks.ts'
 import type { LogUnit } from '../paths/logPaths.ts'
+import { isAddressSpaceLimited } from './addressSpace.ts'
 import { receiveError, type TransferredError } from './errorTransfer.ts'
 
 /** No command is to take more than 120 MB, and a thread takes 12 (Node 20) to 20 (Node 24). */
@@ -65,7 +66,7 @@ export class Workers implements TaskRunner {
 
   /**
    * Runs a job with as many threads as it has jobs, but no more than it has segments; none in place of one, and none
-   * where threads have no program.
+   * where threads have no program or the address space is limited.
    */
   static async employ<T>(
     job: Job,
@@ -76,7 +77,7 @@ export class Workers implements TaskRunner {
     const segments = units.flatMap((unit) => unit.files).filter(({ kind }) => kind === 'segment')
     const bytes = segments.reduce((sum, { size }) => sum + size, 0)
     const isWorth = !job.isAuto || bytes >= WORTH_THREADS
-    const filename = isWorth && job.jobs > 1 ? threadProgram() : null
+    const filename = isWorth && job.jobs > 1 && !isAddressSpaceLimited() ? threadProgram() : null
     job.limit(filename === null ? 1 : Math.max(1, Math.min(segments.length, MAX_THREADS)))
     if (filename === null || job.jobs === 1) return run()
     const { Tinypool } = await import('tinypool')
