@@ -20,6 +20,7 @@ import {
   exitStatusOf,
   writeError,
 } from './output.ts'
+import { ON_STOCK_BROKERS } from './stockBrokers.ts'
 
 export async function runDump(paths: string[], flags: DumpFlags, command: Command): Promise<void> {
   const listed = flags.files?.split(',').filter((path) => path !== '') ?? []
@@ -103,6 +104,7 @@ async function dumpOptions(flags: DumpFlags, command: Command): Promise<DumpOpti
     valueDecoder: fieldDecoder('--value-decoder-class', valueDecoderClass, command),
     messageDecoder,
     isExplained: flags.explain === true,
+    mappedNote: ON_STOCK_BROKERS,
     maxBatchBytes: flags.maxBatchBytes,
     codecs: lazyCodecs(),
   }

@@ -40,6 +40,10 @@ export function writeWarning(message: string): void {
   writeError(`warning: ${message}`)
 }
 
+export function writeNote(message: string): void {
+  writeError(`note: ${message}`)
+}
+
 /** What to say of an error that ended everything. */
 export function describeFailure(error: unknown): string {
   if (MirrorPidError.is(error)) return error.message

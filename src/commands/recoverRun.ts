@@ -12,10 +12,12 @@ import {
   writeError,
   writeJson,
   writeLine,
+  writeNote,
   writeWarning,
 } from './output.ts'
 import type { RecoverFlags } from './recover.ts'
 import { describeCut } from './recoveryOutput.ts'
+import { ON_STOCK_BROKERS } from './stockBrokers.ts'
 
 /** What keeps a broker from starting is in the log, so it is a finding. */
 const BROKER_STOPPERS: readonly string[] = ['INVALID_TXN_STATE', 'INVALID_RECORD', 'CORRUPT_CHECKPOINT']
@@ -27,7 +29,9 @@ export async function runRecover(directory: string, flags: RecoverFlags): Promis
     const report = await recoverPartition(directory, { ...options, ...commandCore(), onProgress })
     if (json) writeJson({ ...report, errors: [] })
     else await printReport(report, quiet ?? false)
-    for (const warning of warningsOf(report, flags)) writeWarning(warning)
+    for (const warning of warningsOf(report)) writeWarning(warning)
+    if (!quiet && (report.mirroredBatches > 0 || report.barriers.length > 0))
+      writeNote(describeMirrored(report, flags))
     process.exitCode = isDamaged(report) ? EXIT_FINDINGS : EXIT_FINE
   } catch (error) {
     if (!MirrorPidError.is(error)) throw error
@@ -86,22 +90,16 @@ async function printReport(report: RecoverPartitionReport, isQuiet: boolean): Pr
   writeLine(written ? `the files ${were} recovered` : 'nothing was changed')
 }
 
-function* warningsOf(
-  { mirroredBatches, barriers, producerWarnings, directory }: RecoverPartitionReport,
+function describeMirrored(
+  { mirroredBatches, directory }: RecoverPartitionReport,
   { producerIdTest }: RecoverFlags,
-): Generator<string> {
-  if (mirroredBatches > 0) {
-    const seen =
-      producerIdTest === 'stock'
-        ? 'They are left out here.'
-        : 'What is printed here is not what it would know.'
-    yield `${directory}: ${count(mirroredBatches, 'batch is', 'batches are')} under mapped producer ids. Apache Kafka up to at ` +
-      'least 4.3 takes them to have no producer: it keeps no state for them, does not hold the last stable offset back, and its ' +
-      `readers of committed records see aborted ones. ${seen} Unmap the log ("mirrorpid rewrite --unmap") before it serves it.`
-  }
-  if (mirroredBatches === 0 && barriers.length > 0) {
-    yield `${directory}: Apache Kafka up to at least 4.3 does not know MIRROR_PID_RESET, and ignores it.`
-  }
+): string {
+  if (mirroredBatches === 0) return `${directory}: ${ON_STOCK_BROKERS}`
+  const seen = producerIdTest === 'stock' ? ', which are left out here' : ''
+  return `${directory}: ${count(mirroredBatches, 'batch is', 'batches are')} under mapped producer ids${seen}: ${ON_STOCK_BROKERS}`
+}
+
+function* warningsOf({ producerWarnings, directory }: RecoverPartitionReport): Generator<string> {
   for (const { kind, producerId, offset, found, current } of producerWarnings) {
     const what = {
       'producer-epoch': `epoch ${found} behind ${current}: two producers may share the id, see "mirrorpid audit"`,

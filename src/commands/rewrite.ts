@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { CrcMode } from '../core/core.ts'
 import { type JobsFlags, jobsOption } from './jobs.ts'
+import { ON_STOCK_BROKERS, paragraph } from './stockBrokers.ts'
 
 /** The options as commander gives them. */
 export interface RewriteFlags extends JobsFlags {
@@ -32,6 +33,9 @@ CRC modes:
              fails its check afterwards
   verify     the same, and checks every CRC first: a damaged batch is reported and nothing is written
   recompute  makes a fresh CRC for each rewritten batch: a repair, and the only mode that can hide damage
+
+${paragraph(`Which brokers may serve the result: ${ON_STOCK_BROKERS}`)}
+--unmap is the way back, to the cluster that the ids are from.
 
 Examples:
   $ mirrorpid rewrite /kafka/orders-0 --out /mapped
@@ -66,7 +70,7 @@ export function addRewriteCommand(program: Command): void {
         .choices(['patch', 'verify', 'recompute'])
         .default('patch'),
     )
-    .option('--unmap', 'restore mapped ids instead of mapping')
+    .option('--unmap', 'restore mapped ids instead of mapping, for the cluster that they are from')
     .addOption(jobsOption())
     .option('--json', 'print one JSON document; 64-bit numbers as decimal strings')
     .option('--quiet', 'print only errors and warnings')

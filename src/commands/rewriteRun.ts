@@ -16,15 +16,12 @@ import {
   writeError,
   writeJson,
   writeLine,
+  writeNote,
   writeWarning,
 } from './output.ts'
 import type { RewriteFlags } from './rewrite.ts'
 import { runJob } from './runJob.ts'
-
-const STOCK_KAFKA =
-  'note: brokers and consumers of Apache Kafka up to at least 4.3 take a mapped id for no producer at all: they keep ' +
-  'no state for it, do not hold the last stable offset back for its transactions, and hand its aborted records to ' +
-  'read_committed consumers. Restore the ids (--unmap) before such brokers or consumers use this log.'
+import { ON_STOCK_BROKERS } from './stockBrokers.ts'
 
 /** Of the journals that a signal leaves: the paths of the others are alike. */
 const MAX_NAMED = 20
@@ -56,14 +53,14 @@ export async function runRewrite(paths: string[], flags: RewriteFlags, command: 
   else if (!quiet && resume && isNothingFound(result)) writeLine(NOTHING_TO_RESUME)
   else if (!quiet) printResult(result, directions, out)
   warn(result, quiet ?? false)
-  if (!quiet && directions.isAnyMapped && isAnyChanged(result)) writeError(STOCK_KAFKA)
+  if (!quiet && directions.isAnyMapped && isAnyChanged(result)) writeNote(ON_STOCK_BROKERS)
   for (const error of result.errors) writeError(describeFailure(error))
   if (inPlace && result.errors.length > 0 && result.files.some((file) => file.rewritten > 0)) {
-    writeError('note: what was rewritten stays; a second run does the rest, and changes nothing twice')
+    writeNote('what was rewritten stays; a second run does the rest, and changes nothing twice')
   }
   for (const path of result.unfinished) {
-    writeError(
-      `note: ${path}: its rewrite is not finished, and its journal stays; run it again, or with --resume, before anything ` +
+    writeNote(
+      `${path}: its rewrite is not finished, and its journal stays; run it again, or with --resume, before anything ` +
         'else uses this partition',
     )
   }
@@ -180,7 +177,7 @@ function warn(result: RewriteResult, isQuiet: boolean): void {
   for (const { path, incomplete, trailing } of result.files) {
     if (incomplete !== null) writeWarning(`${path}: ${describeIncomplete(incomplete)}; kept as it is`)
     if (trailing.kind === 'zeros' && !isQuiet) {
-      writeError(`note: ${path}: ${describeZeros(trailing)}; kept as they are`)
+      writeNote(`${path}: ${describeZeros(trailing)}; kept as they are`)
     }
   }
   warnOfLeftOut(result)

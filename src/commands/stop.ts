@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { OpenTransactionsMode } from '../mirroring/mirrorState.ts'
 import { clusterId, MAX_INT32, wholeNumber } from './optionParsers.ts'
+import { ON_STOCK_BROKERS, paragraph } from './stockBrokers.ts'
 
 /** The options as commander gives them. */
 export interface StopFlags {
@@ -57,8 +58,7 @@ controller. When in doubt, remove the partition's directory from the other broke
 The checkpoints of the log directory are not changed. A broker takes the lesser of its recovery point and the log's end, and
 of its high watermark and the log's end; a high watermark below the barrier rises once the in-sync replicas have it.
 
-Apache Kafka up to at least 4.3 does not know MIRROR_PID_RESET and does not see mapped ids: to it the barrier is a control
-batch that does nothing.
+${paragraph(`Note: ${ON_STOCK_BROKERS}`)}
 
 The two offsets that it prints are for a failback, in which the old source mirrors this cluster:
   mirrored end offset    the first offset that the source has not written. Cut the old source's log to it.

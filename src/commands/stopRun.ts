@@ -14,9 +14,11 @@ import {
   writeError,
   writeJson,
   writeLine,
+  writeNote,
   writeWarning,
 } from './output.ts'
 import { describeCut } from './recoveryOutput.ts'
+import { ON_STOCK_BROKERS } from './stockBrokers.ts'
 import type { StopFlags } from './stop.ts'
 
 export async function runStop(directory: string, flags: StopFlags): Promise<void> {
@@ -26,9 +28,10 @@ export async function runStop(directory: string, flags: StopFlags): Promise<void
       ...options,
       ...commandCore(),
     } satisfies StopPartitionOptions)
-    if (json) writeJson({ ...report, errors: [] })
+    if (json) writeJson({ ...report, warnings: [...report.warnings, ON_STOCK_BROKERS], errors: [] })
     else if (!quiet) for (const line of describe(report)) writeLine(line)
     for (const warning of report.warnings) writeWarning(warning)
+    if (!quiet) writeNote(ON_STOCK_BROKERS)
     process.exitCode = EXIT_FINE
   } catch (error) {
     if (!MirrorPidError.is(error)) throw error

@@ -21,6 +21,8 @@ export interface DumpOptions {
   messageDecoder: MessageDecoder | null
   /** Says what mapped ids and barriers mean. */
   isExplained: boolean
+  /** What that says, once, where mapped ids or a barrier are met. */
+  mappedNote?: string
   /** The most bytes that the records of one batch may take, compressed or not. */
   maxBatchBytes: number
   codecs: CodecOf

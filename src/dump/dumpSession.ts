@@ -18,6 +18,8 @@ export class DumpSession {
   readonly format: DumpFormat
   readonly options: DumpOptions
   readonly signal: AbortSignal | undefined
+  /** Whether it was said already what stock brokers make of mapped ids. */
+  hasNotedMapped = false
   readonly #sink: DumpSink
   #spare = new Uint8Array(FLUSH_AT * 2)
   #writing: Promise<void> = Promise.resolve()

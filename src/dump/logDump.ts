@@ -130,11 +130,21 @@ class LogDump {
     this.#report.batches++
     this.#report.validBytes += batch.size
     this.#before.note(batch)
-    format.batch(batch, options.isExplained ? notesOf(batch, bytes) : null)
+    const notes = options.isExplained ? notesOf(batch, bytes) : null
+    if (notes !== null && (notes.sourceProducerId ?? notes.barrier) !== null) this.#noteMapped()
+    format.batch(batch, notes)
     const pending = options.isDeep ? this.#printRecords(batch, bytes) : null
     if (pending !== null) return pending.then(() => format.endBatch())
     format.endBatch()
     return null
+  }
+
+  /** Once, however many files are dumped. */
+  #noteMapped(): void {
+    const { mappedNote } = this.#session.options
+    if (mappedNote === undefined || this.#session.hasNotedMapped) return
+    this.#session.hasNotedMapped = true
+    this.#report.note(mappedNote)
   }
 
   #printRecords(batch: FramedBatch, bytes: Uint8Array | null): Promise<void> | null {

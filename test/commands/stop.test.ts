@@ -1,11 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { ON_STOCK_BROKERS } from '../../src/commands/stockBrokers.ts'
 import { PartitionLog } from '../../src/index.ts'
 import { directoryStorage } from '../../src/node/index.ts'
 import { readTree, runCommand, temporaryDirectories } from '../node/support.ts'
 import { type BatchOp, encodeOp } from '../producers/logBuilder.ts'
 
+const NOTE = `mirrorpid: note: ${ON_STOCK_BROKERS}\n`
 const newDirectory = temporaryDirectories()
 const IDS = ['--cluster-id', 'B', '--source-cluster-id', 'A']
 
@@ -29,7 +31,7 @@ describe('mirrorpid stop', () => {
     const directory = partition()
     const before = readTree(directory)
     const dry = runCommand(['stop', directory, ...IDS, '--dry-run'])
-    expect([dry.status, dry.stderr]).toEqual([0, ''])
+    expect([dry.status, dry.stderr]).toEqual([0, NOTE])
     expect(dry.stdout).toBe(`${directory}: would be stopped; it mirrored A
   1 open transaction aborted:
     producer -8 (6 in the source), epoch 0, from offset 1 on
@@ -42,13 +44,13 @@ nothing was changed
     expect(readTree(directory)).toEqual(before)
 
     const first = runCommand(['stop', directory, ...IDS])
-    expect([first.status, first.stderr]).toEqual([0, ''])
+    expect([first.status, first.stderr]).toEqual([0, NOTE])
     expect(first.stdout).toContain(`${directory}: stopped; it mirrored A\n`)
     expect(first.stdout).toContain('cut the log of A to the mirrored end offset 3')
     const after = readTree(directory)
 
     const second = runCommand(['stop', directory, ...IDS, '--open-transactions', 'truncate'])
-    expect([second.status, second.stderr]).toEqual([0, ''])
+    expect([second.status, second.stderr]).toEqual([0, NOTE])
     expect(second.stdout).toContain(`${directory}: already stopped at offset 4; nothing was changed\n`)
     expect(readTree(directory)).toEqual(after)
     const dump = runCommand(['dump', directory, '--print-data-log'])
@@ -60,7 +62,7 @@ nothing was changed
     const directory = partition()
     const args = [...IDS, '--open-transactions', 'truncate', '--leader-epoch', '12', '--json']
     const { status, stdout, stderr } = runCommand(['stop', directory, ...args])
-    expect([status, stderr]).toEqual([0, ''])
+    expect([status, stderr]).toEqual([0, NOTE])
     expect(JSON.parse(stdout)).toEqual({
       directory,
       clusterId: 'B',
@@ -79,7 +81,7 @@ nothing was changed
       removedSegments: [],
       leftovers: [],
       foreignFiles: [],
-      warnings: [],
+      warnings: [ON_STOCK_BROKERS],
       errors: [],
     })
     expect(readFileSync(join(directory, 'leader-epoch-checkpoint'), 'utf8')).toBe('0\n2\n0 0\n12 1\n')
