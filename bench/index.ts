@@ -10,6 +10,7 @@ import { benchKafka } from './kafka.ts'
 import { printLosses } from './losses.ts'
 import { load, machine } from './machine.ts'
 import { benchMemory } from './memory.ts'
+import { benchOpening } from './opening.ts'
 import { benchProducerState } from './producerState.ts'
 import { benchRecovery } from './recovery.ts'
 import { Results } from './results.ts'
@@ -31,6 +32,7 @@ const SECTIONS: Record<string, (results: Results) => void | Promise<void>> = {
   dump: benchDump,
   producers: benchProducerState,
   recovery: benchRecovery,
+  opening: benchOpening,
 }
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))

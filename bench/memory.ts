@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { main } from './commandLine.ts'
+import { peakMegabytes } from './commandLine.ts'
 import { IN_PLACE, ONE_THREAD, OUT_PATCH, OUT_VERIFY, TWO_THREADS } from './names.ts'
 import { printTable, type Results } from './results.ts'
 import { GIBIBYTE, makeSegment } from './segments.ts'
@@ -11,7 +10,6 @@ import { GIBIBYTE, makeSegment } from './segments.ts'
 
 const BATCH_SIZE = 16 * 1024
 const CLUSTERS = ['--cluster-id', 'B', '--source-cluster-id', 'A']
-const peak = new URL('./peak.js', import.meta.url).href
 
 export function benchMemory(results: Results): void {
   benchPartition(results, ONE_THREAD, 1)
@@ -49,16 +47,4 @@ function benchPartition(results: Results, caseName: string, segments: number): v
   } finally {
     rmSync(root, { recursive: true, force: true })
   }
-}
-
-function peakMegabytes(args: string[], file: string): number {
-  const { status, stderr } = spawnSync(process.execPath, ['--import', peak, main, ...args], {
-    encoding: 'utf8',
-    env: { ...process.env, MIRRORPID_BENCH_PEAK: file },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  // audit has findings: the sequences are made up
-  if (status !== 0 && !(status === 1 && args[0] === 'audit'))
-    throw new Error(`${args.join(' ')} ended with ${status}: ${stderr}`)
-  return (Number(readFileSync(file, 'utf8')) * 1024) / 1e6
 }

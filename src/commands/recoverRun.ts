@@ -1,6 +1,10 @@
 import { MirrorPidError } from '../errors.ts'
 import { logFileName } from '../log/fileNames.ts'
-import { type RecoverPartitionReport, recoverPartition } from '../node/partition/recoverPartition.ts'
+import {
+  type RecoveredProducer,
+  type RecoverPartitionReport,
+  recoverPartition,
+} from '../node/partition/recoverPartition.ts'
 import { commandCore } from './commandCore.ts'
 import {
   count,
@@ -28,7 +32,7 @@ export async function runRecover(directory: string, flags: RecoverFlags): Promis
   try {
     const report = await recoverPartition(directory, { ...options, ...commandCore(), onProgress })
     if (json) writeJson({ ...report, errors: [] })
-    else await printReport(report, quiet ?? false)
+    else printReport(report, quiet ?? false)
     for (const warning of warningsOf(report)) writeWarning(warning)
     if (!quiet && (report.mirroredBatches > 0 || report.barriers.length > 0))
       writeNote(describeMirrored(report, flags))
@@ -52,7 +56,7 @@ function isDamaged({ cut, removedSegments }: RecoverPartitionReport): boolean {
   return removedSegments.length > 0 || cut.some(({ isZero }) => !isZero)
 }
 
-async function printReport(report: RecoverPartitionReport, isQuiet: boolean): Promise<void> {
+function printReport(report: RecoverPartitionReport, isQuiet: boolean): void {
   const { directory, written, producers, openTransactions, abortedTransactions, barriers } = report
   const [was, were] = written ? ['was', 'were'] : ['would be', 'would be']
   for (const cut of report.cut)
@@ -73,7 +77,7 @@ async function printReport(report: RecoverPartitionReport, isQuiet: boolean): Pr
   writeLine(`  log end offset      ${report.logEndOffset}`)
   writeLine(`  last stable offset  ${report.lastStableOffset}, with all of the log replicated`)
   writeLine(`${count(producers.length, 'producer', 'producers')}${producers.length === 0 ? '' : ':'}`)
-  if (producers.length > 0) writeLine(await tableOf(report))
+  if (producers.length > 0) for (const line of tableOf(report)) writeLine(line)
   writeLine(`${count(openTransactions.length, 'open transaction', 'open transactions')}`)
   for (const { producerId, sourceProducerId, epoch, firstOffset } of openTransactions) {
     const source = sourceProducerId === null ? '' : ` (${sourceProducerId} at its source)`
@@ -110,32 +114,42 @@ function* warningsOf({ producerWarnings, directory }: RecoverPartitionReport): G
   }
 }
 
-async function tableOf({ producers }: RecoverPartitionReport): Promise<string> {
-  const { Table } = await import('console-table-printer')
-  const names = [
-    'producer',
-    'at source',
-    'epoch',
-    'last sequence',
-    'last offset',
-    'transaction since',
-    'coordinator epoch',
-  ]
-  const table = new Table({
-    shouldDisableColors: true,
-    columns: names.map((name) => ({ name, alignment: 'right' })),
-  })
+/** Line by line, since a log may have very many producers. */
+function* tableOf({ producers }: RecoverPartitionReport): Generator<string> {
+  const widths = COLUMNS.map(({ length }) => length)
   for (const producer of producers) {
-    const { producerId, sourceProducerId, epoch, lastSequence, lastOffset, currentTxnFirstOffset } = producer
-    table.addRow({
-      producer: `${producerId}`,
-      'at source': sourceProducerId === null ? '' : `${sourceProducerId}`,
-      epoch,
-      'last sequence': lastSequence < 0 ? '' : lastSequence,
-      'last offset': lastOffset < 0n ? '' : `${lastOffset}`,
-      'transaction since': currentTxnFirstOffset === null ? '' : `${currentTxnFirstOffset}`,
-      'coordinator epoch': producer.coordinatorEpoch < 0 ? '' : producer.coordinatorEpoch,
-    })
+    for (const [at, { length }] of cellsOf(producer).entries()) widths[at] = Math.max(widths[at]!, length)
   }
-  return table.render()
+  const rule = ([left, middle, right]: string) =>
+    `${left}${widths.map((width) => '─'.repeat(width + 2)).join(middle)}${right}`
+  const row = (cells: readonly string[]) =>
+    `│ ${cells.map((cell, at) => cell.padStart(widths[at]!)).join(' │ ')} │`
+  yield rule('┌┬┐')
+  yield row(COLUMNS)
+  yield rule('├┼┤')
+  for (const producer of producers) yield row(cellsOf(producer))
+  yield rule('└┴┘')
+}
+
+const COLUMNS = [
+  'producer',
+  'at source',
+  'epoch',
+  'last sequence',
+  'last offset',
+  'transaction since',
+  'coordinator epoch',
+]
+
+function cellsOf(producer: RecoveredProducer): string[] {
+  const { producerId, sourceProducerId, epoch, lastSequence, lastOffset, currentTxnFirstOffset } = producer
+  return [
+    `${producerId}`,
+    `${sourceProducerId ?? ''}`,
+    `${epoch}`,
+    lastSequence < 0 ? '' : `${lastSequence}`,
+    lastOffset < 0n ? '' : `${lastOffset}`,
+    `${currentTxnFirstOffset ?? ''}`,
+    producer.coordinatorEpoch < 0 ? '' : `${producer.coordinatorEpoch}`,
+  ]
 }

@@ -54,6 +54,7 @@ export function holdEpochs(below: LogStorage): HeldEpochs {
   const isHeld = (name: string) => isHolding && name === LEADER_EPOCH_CHECKPOINT
   return {
     storage: {
+      isPreview: below.isPreview ?? false,
       list: () => below.list(),
       read: (name) => (isHeld(name) && held !== null ? held : below.read(name)),
       write(name, bytes) {

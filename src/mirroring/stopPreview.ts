@@ -4,10 +4,9 @@ import { jsCore } from '../core/jsCore.ts'
 import { MirrorPidError } from '../errors.ts'
 import { baseOffsetOfName, logFileName } from '../log/fileNames.ts'
 import type { PartitionLogOptions, RecoveryEvent } from '../log/partition/logOptions.ts'
-import { memoryStorage } from '../log/partition/memoryStorage.ts'
 import { maxOffset, minOffset } from '../log/partition/offsets.ts'
-import { overlayStorage } from '../log/partition/overlayStorage.ts'
 import { PartitionLog } from '../log/partition/partitionLog.ts'
+import { previewStorage } from '../log/partition/previewStorage.ts'
 import { type Cut, changesOf, type RecoveryChanges } from '../log/partition/recoveryChanges.ts'
 import type { LogStorage } from '../log/partition/storage.ts'
 import { holdsWholeBatch } from '../log/partition/tornTail.ts'
@@ -18,7 +17,7 @@ import { isStopUnderWay, type MirrorState } from './mirrorState.ts'
 export interface KnownLog {
   /** Ascending or not; the largest counts. */
   floors: { offset: bigint; of: string }[]
-  /** A broker that ends cleanly leaves no batch half written. */
+  /** A broker that ends cleanly leaves no batch half written, and no room for more. */
   isClean: boolean
 }
 
@@ -71,7 +70,7 @@ export interface Preview {
  */
 export function previewOf(storage: LogStorage, options: PartitionLogOptions, known: KnownLog): Preview {
   const events: RecoveryEvent[] = []
-  const log = PartitionLog.open(overlayStorage(storage, memoryStorage()), {
+  const log = PartitionLog.open(previewStorage(storage), {
     ...options,
     onRecovery: (event) => events.push(event),
   })
@@ -99,7 +98,7 @@ function checkCut(
         'behind. Nothing was changed; take the partition from another replica, or see what "mirrorpid recover" finds.',
     )
   const isLast = changes.removedSegments.length === 0 && segment === log.segments.at(-1)?.baseOffset
-  if (!isLast || (!isZero && (fault !== 'incomplete' || isClean))) throw refuse(fault)
+  if (!isLast || isClean || (!isZero && fault !== 'incomplete')) throw refuse(fault)
   const floor = floors.reduce((a, b) => (b.offset > a.offset ? b : a))
   if (logEndOffset < floor.offset) {
     throw refuse(`${fault}; the ${floor.of} is ${floor.offset}, and the log would end at ${logEndOffset}`)

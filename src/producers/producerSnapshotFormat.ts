@@ -1,5 +1,6 @@
 import type { CrcEngine } from '../core/crcEngine.ts'
 import { CorruptCompanionError } from '../errors.ts'
+import { isMirrored } from './int64.ts'
 
 /**
  * The `.snapshot` file: a broker's producer state up to the offset in its name. Version 1, the only one; big-endian.
@@ -47,6 +48,15 @@ export function checkSnapshot(bytes: Uint8Array, engine: CrcEngine, file: string
   const space = Math.floor((bytes.length - SNAPSHOT_ENTRIES_AT) / SNAPSHOT_ENTRY_SIZE)
   if (count < 0 || count > space) throw corrupt(`claims ${count} entries, has ${space}`, SNAPSHOT_COUNT_AT)
   return count
+}
+
+/** Whether an entry of a snapshot is of a mapped id. */
+export function holdsMirrored(bytes: Uint8Array): boolean {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  for (let at = SNAPSHOT_ENTRIES_AT; at + SNAPSHOT_ENTRY_SIZE <= bytes.length; at += SNAPSHOT_ENTRY_SIZE) {
+    if (isMirrored(view.getInt32(at), view.getInt32(at + 4))) return true
+  }
+  return false
 }
 
 /** Memory for a snapshot of `count` entries, header written; `sealSnapshot` follows when they are. */

@@ -212,6 +212,11 @@ export class ProducerStateManager {
     )
   }
 
+  /** Whether a producer of a mapped id is known: a file with it is for no broker that exists (see `PartitionLog`). */
+  get holdsMirrored(): boolean {
+    return this.#append.updates.producers.holdsMirrored
+  }
+
   /** The bytes of the `.snapshot` file for `mapEndOffset`, those that a broker would write. */
   takeSnapshot(): Uint8Array<ArrayBuffer> {
     return writeSnapshot(this.#append.updates.producers)

@@ -1,3 +1,4 @@
+import { isMirrored } from './int64.ts'
 import { clearRow, PRODUCER_ID_HIGH, PRODUCER_ID_LOW, ROW_WORDS } from './producerRow.ts'
 import type { UndoLog } from './undoLog.ts'
 
@@ -13,6 +14,8 @@ export class ProducerTable {
   #size = 0
   /** Largest number of rows ever: Kafka's map keeps the buckets that it once needed, and with them its order. */
   #largestSize = 0
+  /** How many of the rows are of mapped ids. */
+  #mirrored = 0
   /** Row number + 1; 0 is free. A power of two, at most half full. */
   #index: Int32Array = new Int32Array(MIN_INDEX)
   readonly #undo: UndoLog | null
@@ -27,6 +30,11 @@ export class ProducerTable {
 
   get largestSize(): number {
     return this.#largestSize
+  }
+
+  /** Whether a row is of a mapped id. */
+  get holdsMirrored(): boolean {
+    return this.#mirrored > 0
   }
 
   /** The words of the page that a row is in; see `start`. */
@@ -59,6 +67,7 @@ export class ProducerTable {
     if (row > this.#largestSize - 1) this.#largestSize = this.#size
     if (row >> PAGE_BITS === this.#pages.length) this.#pages.push(new Int32Array(PAGE_ROWS * ROW_WORDS))
     clearRow(this.words(row), this.start(row), idHigh, idLow)
+    if (isMirrored(idHigh, idLow)) this.#mirrored++
     if (this.#size * 2 > this.#index.length) this.#reindex(this.#index.length * 2)
     else this.#enter(row, idHigh, idLow)
     return row
@@ -87,6 +96,7 @@ export class ProducerTable {
     }
     const removed = this.#size - kept
     this.#size = kept
+    this.#countMirrored()
     this.#pages.length = (kept + PAGE_MASK) >> PAGE_BITS
     let length = MIN_INDEX
     while (length < kept * 2) length *= 2
@@ -97,6 +107,7 @@ export class ProducerTable {
   /** Removes all rows, for a table that is filled again at once. */
   clear(): void {
     this.#size = 0
+    this.#mirrored = 0
     this.#pages.length = Math.min(this.#pages.length, 1)
     if (this.#index.length === MIN_INDEX) this.#index.fill(0)
     else this.#index = new Int32Array(MIN_INDEX)
@@ -112,6 +123,7 @@ export class ProducerTable {
     let slot = hash(words[start + PRODUCER_ID_HIGH]!, words[start + PRODUCER_ID_LOW]!) & mask
     while (this.#index[slot] !== row + 1) slot = (slot + 1) & mask
     this.#index[slot] = 0
+    if (isMirrored(words[start + PRODUCER_ID_HIGH]!, words[start + PRODUCER_ID_LOW]!)) this.#mirrored--
   }
 
   /** Before rows are removed, which moves those in the pages from `first` on. */
@@ -125,7 +137,17 @@ export class ProducerTable {
       this.#pages = pages
       this.#size = size
       this.#index = index
+      this.#countMirrored()
     })
+  }
+
+  #countMirrored(): void {
+    this.#mirrored = 0
+    for (let row = 0; row < this.#size; row++) {
+      const words = this.words(row)
+      const start = this.start(row)
+      if (isMirrored(words[start + PRODUCER_ID_HIGH]!, words[start + PRODUCER_ID_LOW]!)) this.#mirrored++
+    }
   }
 
   #isOf(row: number, idHigh: number, idLow: number): boolean {

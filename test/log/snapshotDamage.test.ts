@@ -11,9 +11,7 @@ function written() {
   const storage = memoryStorage()
   const log = PartitionLog.open(storage)
   for (let seq = 0; seq < 6; seq++) {
-    for (const pid of [5, -7]) {
-      log.append(encodeOp({ kind: 'txn', pid, seq }, log.logEndOffset), pid < 0 ? 'mirror' : 'client')
-    }
+    for (const pid of [5, 7]) log.append(encodeOp({ kind: 'txn', pid, seq }), 'client')
     if (seq % 2 === 1) log.roll()
   }
   log.append(encodeOp({ kind: 'ABORT', pid: 5 }), 'coordinator')

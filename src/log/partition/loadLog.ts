@@ -4,7 +4,6 @@ import { CorruptCompanionError, InvalidRecordError } from '../../errors.ts'
 import type { RecordBatch } from '../../formats/recordBatch.ts'
 import type { ProducerStateManagerOptions } from '../../producers/managerOptions.ts'
 import type { ProducerStateManager } from '../../producers/producerStateManager.ts'
-import type { AbortedTransactionEntry } from '../../producers/transactions.ts'
 import { baseOffsetOfName, logFileName } from '../fileNames.ts'
 import { InvalidIndexOffset } from './invalidIndexOffset.ts'
 import { LeaderEpochs } from './leaderEpochs.ts'
@@ -13,6 +12,7 @@ import type { CheckedLogOptions, CheckedSegment, RecoveryEvent } from './logOpti
 import { LogSegment } from './logSegment.ts'
 import { MAX_OFFSET, maxOffset } from './offsets.ts'
 import { SnapshotFiles } from './snapshotFiles.ts'
+import { StateReplay, takeBatch } from './stateReplay.ts'
 import type { LogStorage } from './storage.ts'
 
 export interface LoadRequest {
@@ -42,7 +42,7 @@ export interface LoadedLog {
  * damaged tail, epochs, producer state. Source: Kafka's LogLoader.
  */
 export function loadLog(request: LoadRequest): LoadedLog {
-  const { storage, stateOptions, onRecovery } = request
+  const { storage, onRecovery } = request
   requireOffsets(storage.list())
   tidyLeftovers(storage, onRecovery)
   const epochs = new LeaderEpochs(storage)
@@ -50,11 +50,12 @@ export function loadLog(request: LoadRequest): LoadedLog {
     onRecovery({ kind: 'snapshot', offset, error }),
   )
   const segments = openSegments(request)
-  recoverSegments(request, segments, epochs, snapshots)
+  const replay = new StateReplay(snapshots, request.stateOptions)
+  recoverSegments(request, segments, epochs, replay)
   const last = segments.at(-1)
   let logEndOffset = last?.readNextOffset() ?? 0n
   if (last !== undefined && !last.isIndexedUpTo(logEndOffset)) {
-    recoverSegment(request, last, segments, epochs, snapshots)
+    recoverSegment(request, last, segments, epochs, replay)
     logEndOffset = last.readNextOffset()
   }
   if (logEndOffset < request.logStartOffset || segments.length === 0) {
@@ -62,6 +63,7 @@ export function loadLog(request: LoadRequest): LoadedLog {
       removeAll(segments, request)
       epochs.clear()
       snapshots.clear()
+      replay.forget()
     }
     segments.push(new LogSegment(storage, request.logStartOffset, request.options))
     logEndOffset = request.logStartOffset
@@ -71,7 +73,7 @@ export function loadLog(request: LoadRequest): LoadedLog {
   epochs.truncateFromEnd(logEndOffset)
   epochs.truncateFromStart(request.logStartOffset)
   snapshots.removeStray(segments.map(({ baseOffset }) => baseOffset))
-  const state = rebuildState(segments, snapshots, logStartOffset, logEndOffset, stateOptions)
+  const state = replay.finish(segments, logStartOffset, logEndOffset)
   return { segments, logStartOffset, logEndOffset, epochs, snapshots, state }
 }
 
@@ -103,7 +105,7 @@ function recoverSegments(
   request: LoadRequest,
   segments: LogSegment[],
   epochs: LeaderEpochs,
-  snapshots: SnapshotFiles,
+  replay: StateReplay,
 ): void {
   const { storage, isClean, recoveryPoint } = request
   const names = new Set(storage.list())
@@ -117,7 +119,7 @@ function recoverSegments(
     if (!isBehindPoint && isIndexed) continue
     // a broker takes snapshots at the last two segments that it knows of, and rebuilds indexes before it opens more
     const known = isIndexed ? segments : segments.slice(0, at)
-    const isWhole = recoverSegment(request, segment, known, epochs, snapshots)
+    const isWhole = recoverSegment(request, segment, known, epochs, replay)
     if (!isWhole && isBehindPoint) {
       removeAll(segments.splice(at + 1), request)
       return
@@ -141,11 +143,11 @@ function recoverSegment(
   segment: LogSegment,
   others: readonly LogSegment[],
   epochs: LeaderEpochs,
-  snapshots: SnapshotFiles,
+  replay: StateReplay,
 ): boolean {
-  const { engine, stateOptions, onRecovery } = request
+  const { engine, onRecovery } = request
   const { baseOffset } = segment
-  const state = rebuildState(others, snapshots, request.logStartOffset, baseOffset, stateOptions)
+  const state = replay.before(baseOffset, others, request.logStartOffset)
   const size = segment.size
   const known = state.barriers.length
   let batches = 0
@@ -157,7 +159,7 @@ function recoverSegment(
       noteEpoch(epochs, batch)
       return takeBatch(state, batch)
     })
-    snapshots.take(state)
+    replay.snapshots.take(state)
     const barriers = state.barriers.slice(known)
     request.onChecked({ baseOffset, bytes: segment.size, batches, mirroredBatches, barriers })
     if (bytes > 0) {
@@ -169,6 +171,8 @@ function recoverSegment(
     if (!(error instanceof InvalidIndexOffset)) throw error
     segment.truncateTo(baseOffset)
     segment.finish()
+    // it has taken what was cut
+    replay.forget()
     onRecovery({
       kind: 'cut',
       segment: baseOffset,
@@ -185,59 +189,10 @@ function noteEpoch(epochs: LeaderEpochs, { partitionLeaderEpoch, baseOffset }: R
   if (partitionLeaderEpoch > (epochs.latestEpoch ?? -1)) epochs.assign(partitionLeaderEpoch, baseOffset)
 }
 
-/** Gives a batch of the log to the state; returns the transactions that it ended as aborted. */
-export function takeBatch(
-  state: ProducerStateManager,
-  batch: RecordBatch,
-): readonly AbortedTransactionEntry[] {
-  const known = state.abortedTransactions.length
-  state.append(batch, 'replication')
-  return state.abortedTransactions.slice(known)
-}
-
 function removeAll(segments: LogSegment[], { onRecovery }: LoadRequest): void {
   // from the end, so that what a crash leaves goes on without a gap
   for (let segment = segments.pop(); segment !== undefined; segment = segments.pop()) {
     onRecovery({ kind: 'removed', segment: segment.baseOffset, bytes: segment.size })
     segment.remove()
   }
-}
-
-/**
- * The producer state before `logEndOffset`: the newest sound snapshot, and what follows it in the log. Snapshots are
- * taken at the last two segments' base offsets and at the end, so that the next start has less to do.
- *
- * A broker that finds no snapshot after a clean shutdown takes the log to hold no producers. This replays it, so that
- * the state is always that of the bytes.
- *
- * @see Kafka's UnifiedLog.rebuildProducerState
- */
-export function rebuildState(
-  segments: readonly LogSegment[],
-  snapshots: SnapshotFiles,
-  logStartOffset: bigint,
-  logEndOffset: bigint,
-  options: ProducerStateManagerOptions,
-): ProducerStateManager {
-  const state = snapshots.load(logStartOffset, logEndOffset, options)
-  const lastTwo = segments.slice(-2).map(({ baseOffset }) => baseOffset)
-  for (const [at, segment] of segments.entries()) {
-    if (segment.baseOffset >= logEndOffset) break
-    const next = segments[at + 1]
-    if (next !== undefined && next.baseOffset <= state.mapEndOffset) continue
-    const from = state.mapEndOffset
-    if (segment.baseOffset >= from) {
-      state.onLogEndOffset(segment.baseOffset)
-      if (lastTwo.includes(segment.baseOffset)) snapshots.take(state)
-    }
-    const start = segment.baseOffset < from ? segment.offsetIndex.lookup(from) : 0
-    for (const { batch } of segment.batches(start)) {
-      if (batch.lastOffset < from) continue
-      if (batch.baseOffset >= logEndOffset) break
-      state.append(batch, 'replication')
-    }
-  }
-  state.onLogEndOffset(logEndOffset)
-  snapshots.take(state)
-  return state
 }

@@ -4,12 +4,13 @@ import type { ProducerStateManager } from '../../producers/producerStateManager.
 import type { AbortedTransactionEntry } from '../../producers/transactions.ts'
 import type { CheckedRecords } from './appendRecords.ts'
 import type { LeaderEpochs } from './leaderEpochs.ts'
-import { type LoadedLog, rebuildState } from './loadLog.ts'
+import type { LoadedLog } from './loadLog.ts'
 import { LogClosedError } from './logErrors.ts'
 import type { CheckedLogOptions } from './logOptions.ts'
 import { LogSegment } from './logSegment.ts'
 import { minOffset } from './offsets.ts'
 import type { PreparedSnapshot, SnapshotFiles } from './snapshotFiles.ts'
+import { rebuildState } from './stateReplay.ts'
 import type { LogStorage } from './storage.ts'
 
 /** A new segment to begin, and the snapshot of the producer state before it. */

@@ -2,6 +2,7 @@ import { InvalidArgumentError } from '../../errors.ts'
 import type { AbortedTransactionEntry } from '../../producers/transactions.ts'
 import { OffsetOutOfRangeError } from './logErrors.ts'
 import type { LogSegment } from './logSegment.ts'
+import { floorIndex } from './offsets.ts'
 import { readPart } from './storage.ts'
 
 /** Up to where a reader sees the log: its end (followers), what is replicated, or what is decided too. */
@@ -95,16 +96,4 @@ function abortedIn(segments: readonly LogSegment[], from: bigint, to: bigint): A
     }
   }
   return found
-}
-
-/** Index of the last segment that begins at or below an offset; 0 where none does. */
-function floorIndex(segments: readonly { baseOffset: bigint }[], offset: bigint): number {
-  let low = 0
-  let high = segments.length
-  while (high - low > 1) {
-    const middle = (low + high) >>> 1
-    if (segments[middle]!.baseOffset <= offset) low = middle
-    else high = middle
-  }
-  return low
 }

@@ -14,3 +14,15 @@ export function maxOffset(a: bigint, b: bigint): bigint {
   if (a >= b) return a
   return b
 }
+
+/** Index of the last segment that begins at or below an offset; 0 where none does. */
+export function floorIndex(segments: readonly { baseOffset: bigint }[], offset: bigint): number {
+  let low = 0
+  let high = segments.length
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1
+    if (segments[middle]!.baseOffset <= offset) low = middle
+    else high = middle
+  }
+  return low
+}

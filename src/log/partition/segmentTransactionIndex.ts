@@ -67,7 +67,7 @@ export class SegmentTransactionIndex {
   /** Drops all, whatever the file holds. */
   reset(): void {
     this.#entries = []
-    if (this.#storage.list().includes(this.#name)) this.#truncate(0)
+    if (this.#storage.read(this.#name) !== null) this.#truncate(0)
   }
 
   flush(): void {

@@ -1,4 +1,5 @@
 import { MirrorPidError } from '../../errors.ts'
+import { holdsMirrored } from '../../producers/producerSnapshotFormat.ts'
 import { ProducerStateManager, type SnapshotOptions } from '../../producers/producerStateManager.ts'
 import { baseOffsetOfName, logFileName } from '../fileNames.ts'
 import type { LogStorage } from './storage.ts'
@@ -11,7 +12,11 @@ export interface PreparedSnapshot {
   bytes: Uint8Array
 }
 
-/** The producer snapshots of a partition; each is named by the offset that its state is before. Source: Kafka's ProducerStateManager. */
+/**
+ * The producer snapshots of a partition; each is named by the offset that its state is before. None is written of a state
+ * with mapped ids, which is replayed instead: a broker that exists loads such producers, and has no way to end their
+ * transactions. Source: Kafka's ProducerStateManager.
+ */
 export class SnapshotFiles {
   readonly #storage: LogStorage
   readonly #onDamage: (offset: bigint, error: Error) => void
@@ -34,37 +39,47 @@ export class SnapshotFiles {
     return this.#offsets
   }
 
-  /** Writes the state's snapshot, unless there is one that is as new. */
+  /** Whether files are written of such a state. */
+  isKept(state: ProducerStateManager): boolean {
+    return !state.holdsMirrored && !this.#storage.isPreview
+  }
+
+  /** Writes the state's snapshot, unless there is one that is as new, or files of it are not kept. */
   take(state: ProducerStateManager): void {
     this.write(this.prepare(state, state.mapEndOffset))
   }
 
   /** What `take` would write of the state as it is now, as the one before an offset; null where it would not. */
   prepare(state: ProducerStateManager, offset: bigint): PreparedSnapshot | null {
-    return offset <= this.#lastOffset ? null : { offset, bytes: state.takeSnapshot() }
+    return offset > this.#lastOffset && this.isKept(state) ? { offset, bytes: state.takeSnapshot() } : null
   }
 
   write(snapshot: PreparedSnapshot | null): void {
     if (snapshot === null) return
     const { offset, bytes } = snapshot
     this.#storage.write(logFileName(offset, SUFFIX), bytes)
-    if (!this.#offsets.includes(offset)) this.#offsets.push(offset)
+    if (this.#offsets.at(-1) !== offset) this.#offsets.push(offset)
     this.#lastOffset = offset
+  }
+
+  /** Removes those above `logEndOffset` and up to the log start offset. */
+  keepWithin(logStartOffset: bigint, logEndOffset: bigint): void {
+    this.#keep((offset) => offset > logStartOffset && offset <= logEndOffset)
   }
 
   /**
    * The state of the newest snapshot that is sound; damaged ones are removed, so are those above `logEndOffset` and up to
-   * the log start offset. Without any, the state is empty and begins at the log start offset.
+   * the log start offset. Without any, the state is empty and begins at the log start offset. Where it holds mapped ids, the
+   * files with such ids are removed: earlier versions have written them.
    */
   load(logStartOffset: bigint, logEndOffset: bigint, options: SnapshotOptions): ProducerStateManager {
-    for (const offset of this.#offsets) {
-      if (offset > logEndOffset || offset <= logStartOffset) this.remove(offset)
-    }
+    this.keepWithin(logStartOffset, logEndOffset)
     for (let offset = this.#offsets.at(-1); offset !== undefined; offset = this.#offsets.at(-1)) {
       try {
-        const bytes = this.#storage.read(logFileName(offset, SUFFIX)) ?? new Uint8Array(0)
+        const bytes = this.#read(offset)
         const state = ProducerStateManager.fromSnapshot(bytes, { ...options, logStartOffset, offset })
-        this.#lastOffset = offset
+        if (state.holdsMirrored) this.#keep((held) => !holdsMirrored(this.#read(held)))
+        this.#lastOffset = this.#offsets.at(-1) ?? logStartOffset
         return state
       } catch (error) {
         if (!MirrorPidError.is(error)) throw error
@@ -78,16 +93,15 @@ export class SnapshotFiles {
 
   /** Removes those that belong to no segment, but for the newest where it is above all segments: a clean end took it. */
   removeStray(segments: readonly bigint[]): void {
-    const stray = this.#offsets.filter((offset) => !segments.includes(offset))
-    const newest = stray.at(-1)
+    const bases = new Set(segments)
+    const newest = this.#offsets.findLast((offset) => !bases.has(offset))
     const lastSegment = segments.at(-1)
-    const isKept = newest !== undefined && (lastSegment === undefined || newest >= lastSegment)
-    for (const offset of stray) if (!isKept || offset !== newest) this.remove(offset)
+    const kept = lastSegment === undefined || newest === undefined || newest >= lastSegment ? newest : null
+    this.#keep((offset) => bases.has(offset) || offset === kept)
   }
 
   remove(offset: bigint): void {
-    this.#storage.remove(logFileName(offset, SUFFIX))
-    this.#offsets = this.#offsets.filter((held) => held !== offset)
+    this.#keep((held) => held !== offset)
   }
 
   /** The log begins at an offset now. */
@@ -97,7 +111,19 @@ export class SnapshotFiles {
 
   /** Removes all: the log begins anew. */
   clear(): void {
-    for (const offset of this.#offsets) this.remove(offset)
+    this.#keep(() => false)
     this.#lastOffset = 0n
+  }
+
+  #read(offset: bigint): Uint8Array {
+    return this.#storage.read(logFileName(offset, SUFFIX)) ?? new Uint8Array(0)
+  }
+
+  #keep(isKept: (offset: bigint) => boolean): void {
+    this.#offsets = this.#offsets.filter((offset) => {
+      if (isKept(offset)) return true
+      this.#storage.remove(logFileName(offset, SUFFIX))
+      return false
+    })
   }
 }

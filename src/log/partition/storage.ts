@@ -1,5 +1,7 @@
 /** The files of one partition, as a log needs them: a directory, or memory. All calls are done when they return. */
 export interface LogStorage {
+  /** Whether nobody reads what is written, as in `previewStorage`: producer snapshots are not made then. Default false. */
+  readonly isPreview?: boolean
   /** Names of the files, in any order. */
   list(): string[]
   /** A whole small file; null where there is none. */

@@ -3,9 +3,8 @@ import { dirname, resolve } from 'node:path'
 import type { Core } from '../../core/core.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { PartitionLogOptions } from '../../log/partition/logOptions.ts'
-import { memoryStorage } from '../../log/partition/memoryStorage.ts'
-import { overlayStorage } from '../../log/partition/overlayStorage.ts'
 import { PartitionLog } from '../../log/partition/partitionLog.ts'
+import { previewStorage } from '../../log/partition/previewStorage.ts'
 import type { LogStorage } from '../../log/partition/storage.ts'
 import { loadCoreSync } from '../../wasm/load.ts'
 import { atFile } from '../files/ioErrors.ts'
@@ -55,7 +54,7 @@ export function openPartitionDirectory(
 
 function readStorage(directory: string): LogStorage {
   requirePartition(directory)
-  return overlayStorage(directoryStorage(directory, 'read'), memoryStorage())
+  return previewStorage(directoryStorage(directory, 'read'))
 }
 
 /** Its lock is given up when it is closed. */

@@ -4,9 +4,8 @@ import type { Core } from '../../core/core.ts'
 import { isMirroredProducerId, unmapProducerId } from '../../core/producerId.ts'
 import { isNumberedSegment } from '../../log/fileNames.ts'
 import type { CheckedSegment, RecoveryEvent } from '../../log/partition/logOptions.ts'
-import { memoryStorage } from '../../log/partition/memoryStorage.ts'
-import { overlayStorage } from '../../log/partition/overlayStorage.ts'
 import { PartitionLog } from '../../log/partition/partitionLog.ts'
+import { previewStorage } from '../../log/partition/previewStorage.ts'
 import { changesOf, type RecoveryChanges } from '../../log/partition/recoveryChanges.ts'
 import type { Barrier } from '../../producers/appendResult.ts'
 import type { ProducerStateManagerOptions, ProducerWarning } from '../../producers/managerOptions.ts'
@@ -110,7 +109,7 @@ function recover(directory: string, options: RecoverPartitionOptions): RecoverPa
     const producerWarnings: ProducerWarning[] = []
     const size = sizeOfSegments(directory, files.list())
     let bytes = 0
-    const log = PartitionLog.open(write ? files : overlayStorage(files, memoryStorage()), {
+    const log = PartitionLog.open(write ? files : previewStorage(files), {
       ...checkpointOptions(directory, core),
       ...stateOptions,
       shutdown: 'unclean',

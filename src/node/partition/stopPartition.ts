@@ -1,8 +1,7 @@
 import { basename, dirname, join } from 'node:path'
 import type { Core } from '../../core/core.ts'
 import { LogFileError } from '../../errors.ts'
-import { memoryStorage } from '../../log/partition/memoryStorage.ts'
-import { overlayStorage } from '../../log/partition/overlayStorage.ts'
+import { previewStorage } from '../../log/partition/previewStorage.ts'
 import { StopRefusedError } from '../../mirroring/mirrorErrors.ts'
 import { type StopLogReport, type StopLogRequest, stopLog } from '../../mirroring/stopLog.ts'
 import { namesOf, readClusterId } from './checkpoints.ts'
@@ -55,7 +54,7 @@ function stop(directory: string, options: StopPartitionOptions): StopPartitionRe
   const { dryRun = false, core, ...request } = options
   const files = directoryStorage(directory, dryRun ? 'read' : 'write')
   try {
-    const storage = dryRun ? overlayStorage(files, memoryStorage()) : files
+    const storage = dryRun ? previewStorage(files) : files
     const report = stopLog(storage, checkpointOptions(directory, core), request)
     return {
       directory,
