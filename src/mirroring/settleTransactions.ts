@@ -16,8 +16,6 @@ export function settleTransactions(
   const { log } = leader
   if (mode === 'truncate') {
     if (end < log.logEndOffset) leader.truncateTo(end)
-    // what was cut must not come back, with its snapshots, beside the barrier that takes its place
-    log.flush()
     return
   }
   for (const { producerId, producerEpoch, coordinatorEpoch } of log.producerState.ongoingTransactions) {

@@ -19,6 +19,8 @@ export interface KnownLog {
   floors: { offset: bigint; of: string }[]
   /** A broker that ends cleanly leaves no batch half written, and no room for more. */
   isClean: boolean
+  /** Where what an earlier run of the same stop wrote begins; null where there was none, or not so far. */
+  ownFrom: bigint | null
 }
 
 /** What the checkpoints and snapshots say of a log. What a stop that was killed has cut and written counts for less. */
@@ -44,6 +46,7 @@ export function knownOf(
       floor(newestSnapshot, 'newest producer snapshot'),
     ],
     isClean: shutdown === 'clean' && !isOurs,
+    ownFrom: isOurs ? state.mirroredEndOffset : null,
   }
 }
 
@@ -85,7 +88,7 @@ function checkCut(
   storage: LogStorage,
   cut: Cut,
   { log, changes }: Preview,
-  { floors, isClean }: KnownLog,
+  { floors, isClean, ownFrom }: KnownLog,
   core: Core = jsCore(),
 ): void {
   const { segment, position, bytes, fault, isZero } = cut
@@ -98,12 +101,15 @@ function checkCut(
         'behind. Nothing was changed; take the partition from another replica, or see what "mirrorpid recover" finds.',
     )
   const isLast = changes.removedSegments.length === 0 && segment === log.segments.at(-1)?.baseOffset
-  if (!isLast || isClean || (!isZero && fault !== 'incomplete')) throw refuse(fault)
+  // power that failed while a stop wrote may have left anything of that, and the next run writes it again
+  const isOwn = ownFrom !== null && logEndOffset >= ownFrom
+  const isTorn = isOwn || (!isClean && (isZero || fault === 'incomplete'))
+  if (!isLast || !isTorn) throw refuse(fault)
   const floor = floors.reduce((a, b) => (b.offset > a.offset ? b : a))
   if (logEndOffset < floor.offset) {
     throw refuse(`${fault}; the ${floor.of} is ${floor.offset}, and the log would end at ${logEndOffset}`)
   }
-  if (!isZero && holdsWholeBatch(storage.open(name), position, engineOf(core), logEndOffset)) {
+  if (!isOwn && !isZero && holdsWholeBatch(storage.open(name), position, engineOf(core), logEndOffset)) {
     throw refuse(`${fault}; a whole batch is there`)
   }
 }

@@ -34,7 +34,8 @@ export class LocalLog {
   readonly #storage: LogStorage
   readonly #options: CheckedLogOptions
   readonly #snapshots: SnapshotFiles
-  #hasNewNames = true
+  /** Whether more than an append waits to be made to last. */
+  #isChanged = true
 
   constructor(storage: LogStorage, options: CheckedLogOptions, loaded: LoadedLog, recoveryPoint: bigint) {
     this.#storage = storage
@@ -79,16 +80,19 @@ export class LocalLog {
     if (roll !== null) this.#roll(roll)
   }
 
-  /** Cuts the batch that holds an offset and all behind it; the log ends there. Not below the first segment. */
+  /**
+   * Cuts the batch that holds an offset and all behind it; the log ends there. Not below the first segment. It lasts once
+   * the log is flushed.
+   */
   truncateTo(offset: bigint): void {
-    while (this.active.baseOffset > offset) this.#remove(this.segments.pop()!)
+    while (this.active.baseOffset > offset) this.#removeLast()
     this.active.truncateTo(offset)
     this.epochs.truncateFromEnd(offset)
     this.#endAt(offset)
   }
 
   truncateFullyAndStartAt(offset: bigint): void {
-    while (this.segments.length > 0) this.#remove(this.segments.pop()!)
+    while (this.segments.length > 0) this.#removeLast()
     this.#snapshots.clear()
     this.epochs.clear()
     this.#add(offset)
@@ -106,13 +110,13 @@ export class LocalLog {
   }
 
   flush(): void {
-    if (this.recoveryPoint === this.logEndOffset && !this.#hasNewNames) return
+    if (this.recoveryPoint === this.logEndOffset && !this.#isChanged) return
     for (const [at, segment] of this.segments.entries()) {
       const next = this.segments[at + 1]
       if (next === undefined || next.baseOffset > this.recoveryPoint) segment.flush()
     }
     this.#storage.sync()
-    this.#hasNewNames = false
+    this.#isChanged = false
     this.recoveryPoint = this.logEndOffset
   }
 
@@ -120,7 +124,7 @@ export class LocalLog {
   finish(state: ProducerStateManager): void {
     this.#snapshots.take(state)
     this.active.finish()
-    this.#hasNewNames = true
+    this.#isChanged = true
     this.flush()
     this.#storage.close()
   }
@@ -158,10 +162,15 @@ export class LocalLog {
     return { baseOffset, snapshot: this.#snapshots.prepare(state, baseOffset) }
   }
 
-  /** The log end offset stays: it is moved by what is appended alone. */
+  /**
+   * The log end offset stays: it is moved by what is appended alone. What comes before a segment is on disk before its name
+   * is: a loss of power, which keeps what it will, leaves no hole.
+   */
   #roll({ baseOffset, snapshot }: PlannedRoll): void {
     this.active.finish()
     this.#snapshots.write(snapshot)
+    this.#isChanged = true
+    this.flush()
     this.#add(baseOffset)
   }
 
@@ -169,18 +178,25 @@ export class LocalLog {
     const segment = new LogSegment(this.#storage, baseOffset, this.#options)
     segment.createIndexes()
     this.segments.push(segment)
-    this.#hasNewNames = true
+    this.#isChanged = true
   }
 
   #remove(segment: LogSegment): void {
     this.#snapshots.remove(segment.baseOffset)
     segment.remove()
-    this.#hasNewNames = true
+    this.#isChanged = true
+  }
+
+  /** One is gone for good before the next goes: what a loss of power leaves goes on without a hole. */
+  #removeLast(): void {
+    this.#remove(this.segments.pop()!)
+    this.#storage.sync()
   }
 
   #endAt(offset: bigint): void {
     this.logEndOffset = offset
     this.logStartOffset = minOffset(this.logStartOffset, offset)
     this.recoveryPoint = minOffset(this.recoveryPoint, offset)
+    this.#isChanged = true
   }
 }

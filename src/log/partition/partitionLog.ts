@@ -78,6 +78,8 @@ export class PartitionLog implements LogOffsets {
     this.#local = new LocalLog(storage, this.#options, loaded, isClean ? loaded.logEndOffset : recoveryPoint)
     this.#highWatermark = this.logStartOffset
     if (options.highWatermark !== undefined) this.updateHighWatermark(options.highWatermark)
+    // what opening has removed must not come back beside what is appended
+    this.#local.flush()
   }
 
   /** The least offset that is served. */
@@ -195,7 +197,8 @@ export class PartitionLog implements LogOffsets {
   }
 
   /**
-   * Drops what lies at or above an offset. The batch that holds it goes as a whole; the log still ends at the offset.
+   * Drops what lies at or above an offset. The batch that holds it goes as a whole; the log still ends at the offset. The
+   * cut is on disk when the call returns: half of it beside what is appended next would be a log that never was.
    *
    * @returns whether there was anything to drop
    */
@@ -214,6 +217,7 @@ export class PartitionLog implements LogOffsets {
       this.#local.truncateTo(offset)
       this.#highWatermark = minOffset(this.#highWatermark, offset)
       this.#rebuildState()
+      this.#local.flush()
     })
     return true
   }
@@ -238,6 +242,7 @@ export class PartitionLog implements LogOffsets {
       this.#local.truncateFullyAndStartAt(offset)
       this.#highWatermark = offset
       this.#rebuildState()
+      this.#local.flush()
     })
   }
 
