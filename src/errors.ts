@@ -154,8 +154,8 @@ export class CorruptCompanionError extends MirrorPidError {
 
 /**
  * A path that is no log, an output that is there already, a file that the system would not read or write, a segment that
- * an interrupted rewrite in place left half rewritten, the journal of one that cannot be used, or a directory that
- * another process of this package is changing.
+ * an interrupted rewrite in place left half rewritten, the journal of one that cannot be used, a directory that another
+ * process of this package is changing, or one that a running broker has locked.
  *
  * @example
  * await verifyPaths(['no-such-directory']) // throws LogFileError
@@ -172,7 +172,8 @@ export class LogFileError extends MirrorPidError {
       | 'IO_ERROR'
       | 'UNFINISHED_REWRITE'
       | 'INVALID_JOURNAL'
-      | 'DIRECTORY_LOCKED',
+      | 'DIRECTORY_LOCKED'
+      | 'BROKER_RUNNING',
     message: string,
     file: string,
     errno: string | null = null,

@@ -34,6 +34,7 @@ export const errorCodes = [
   'INVALID_JOURNAL',
   'DIRECTORY_LOCKED',
   'INTERRUPTED',
+  'BROKER_RUNNING',
 ] as const
 
 /** One of `errorCodes`. */

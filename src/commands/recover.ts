@@ -8,6 +8,7 @@ export interface RecoverFlags {
   barrierPolicy?: 'log-order' | 'stop-only' | 'ignore'
   barrierScope?: 'mirrored' | 'all'
   write?: true
+  ignoreBroker?: true
   json?: true
   quiet?: true
 }
@@ -20,8 +21,8 @@ last stable offset is that with all of the log replicated. The log start offset 
 directory.
 
 Nothing is changed without --write; all changes stay in memory. With it they are made, under a lock (.mirrorpid-lock)
-that keeps other runs of mirrorpid away, and the log is closed as a clean shutdown does. Stop the broker first: there is
-no way to see from here that one is at work. Producers whose batches were all deleted are known from snapshots alone,
+that keeps other runs of mirrorpid away, and the log is closed as a clean shutdown does. Stop the broker first: one that is
+seen to hold the .lock of the log directory (on Linux, in /proc/locks) is named, and nothing is done. Producers whose batches were all deleted are known from snapshots alone,
 and are forgotten by a recovery.
 
 As Apache Kafka up to at least 4.3 sees the log: --producer-id-test stock --barrier-policy ignore.
@@ -31,8 +32,12 @@ As Apache Kafka up to at least 4.3 sees the log: --producer-id-test stock --barr
                        --cluster-id as its source; ignore, never
   --barrier-scope      whom it expires: mirrored (default), ids of -2 and below; all
 
-Exit status: 1 where something had to be cut (zeros at the end, as in a preallocated segment, are no damage), or where
-no broker would start on the log, such as a plain batch of a producer whose transaction is open; 2 for a directory that
+A small file of the broker (a checkpoint, leader epochs, meta.properties, partition.metadata) that is there and cannot be
+read is a finding; what it says is then taken for not known. With --write it is refused.
+
+Exit status: 1 where something had to be cut (zeros at the end, as in a preallocated segment, are no damage), where such a
+file cannot be read, or where no broker would start on the log, such as a plain batch of a producer whose transaction is
+open; 2 for a directory that
 is no partition's, and I/O errors.
 
 Examples:
@@ -61,10 +66,16 @@ export function addRecoverCommand(program: Command): void {
     )
     .addOption(new Option('--barrier-scope <scope>', 'whom a barrier expires').choices(['mirrored', 'all']))
     .option('--write', 'change the files')
+    .option(
+      '--ignore-broker',
+      'with --write: go on although a running broker holds the lock of the log directory',
+    )
     .option('--json', 'print one JSON document; 64-bit numbers as decimal strings')
     .option('--quiet', 'print only findings, warnings and errors')
     .addHelpText('after', HELP)
-    .action(async (directory: string, flags: RecoverFlags) => {
+    .action(async (directory: string, flags: RecoverFlags, command: Command) => {
+      if (flags.ignoreBroker && !flags.write)
+        command.error("error: option '--ignore-broker' goes with '--write'")
       const { runRecover } = await import('./recoverRun.ts')
       await runRecover(directory, flags)
     })

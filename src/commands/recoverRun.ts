@@ -24,15 +24,17 @@ import { describeCut } from './recoveryOutput.ts'
 import { ON_STOCK_BROKERS } from './stockBrokers.ts'
 
 /** What keeps a broker from starting is in the log, so it is a finding. */
-const BROKER_STOPPERS: readonly string[] = ['INVALID_TXN_STATE', 'INVALID_RECORD', 'CORRUPT_CHECKPOINT']
+const BROKER_STOPPERS: readonly string[] = ['INVALID_TXN_STATE', 'INVALID_RECORD']
 
 export async function runRecover(directory: string, flags: RecoverFlags): Promise<void> {
   const { json, quiet, ...options } = flags
   const onProgress = json || quiet || !process.stderr.isTTY ? () => {} : showProgress
   try {
     const report = await recoverPartition(directory, { ...options, ...commandCore(), onProgress })
-    if (json) writeJson({ ...report, errors: [] })
+    const { unreadable, ...rest } = report
+    if (json) writeJson({ ...rest, errors: unreadable })
     else printReport(report, quiet ?? false)
+    for (const error of unreadable) writeError(`${error.message} Here nothing was taken to be known of it.`)
     for (const warning of warningsOf(report)) writeWarning(warning)
     if (!quiet && (report.mirroredBatches > 0 || report.barriers.length > 0))
       writeNote(describeMirrored(report, flags))
@@ -52,8 +54,8 @@ function showProgress(bytes: number, size: number): void {
   process.stderr.write(`\r${line}${bytes < size ? '' : `\r${' '.repeat(line.length)}\r`}`)
 }
 
-function isDamaged({ cut, removedSegments }: RecoverPartitionReport): boolean {
-  return removedSegments.length > 0 || cut.some(({ isZero }) => !isZero)
+function isDamaged({ cut, removedSegments, unreadable }: RecoverPartitionReport): boolean {
+  return unreadable.length + removedSegments.length > 0 || cut.some(({ isZero }) => !isZero)
 }
 
 function printReport(report: RecoverPartitionReport, isQuiet: boolean): void {

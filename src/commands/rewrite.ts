@@ -8,6 +8,7 @@ export interface RewriteFlags extends JobsFlags {
   out?: string
   inPlace?: true
   resume?: true
+  ignoreBroker?: true
   crc: CrcMode
   unmap?: true
   json?: true
@@ -25,8 +26,10 @@ after it (.mirrorpid-journal); no broker takes that for data. A run that is kill
 same path finishes the work and removes it; until then every other command says so. With --resume, a run over single segment
 files is finished in those alone, and one over a partition in all of it, each in its own mode. A segment that has other
 names (hard links) is replaced by a copy instead, and those keep the old bytes. Modification times stay as they were. The
-directory is locked meanwhile (.mirrorpid-lock) against other runs of mirrorpid, not against brokers. Where a broker has
-added to a half rewritten segment, the journal is finished and what was added is rewritten too.
+directory is locked meanwhile (.mirrorpid-lock) against other runs of mirrorpid, not against brokers: a running one that is
+seen to hold the .lock of the log directory (on Linux, in /proc/locks) is named, and nothing is done. Where a broker has
+added to a half rewritten segment, the journal is finished and what was added is rewritten too. A small file of the broker
+(a checkpoint, meta.properties, partition.metadata) that is there and cannot be read is named, and nothing is done.
 
 CRC modes:
   patch      (default) computes the new CRC from the old one and the changed id; a batch that was damaged before still
@@ -69,6 +72,10 @@ export function addRewriteCommand(program: Command): void {
       new Option('--crc <mode>', 'patch, verify or recompute (which alone can hide damage), see below')
         .choices(['patch', 'verify', 'recompute'])
         .default('patch'),
+    )
+    .option(
+      '--ignore-broker',
+      'with --in-place: go on although a running broker holds the lock of the log directory',
     )
     .option('--unmap', 'restore mapped ids instead of mapping, for the cluster that they are from')
     .addOption(jobsOption())

@@ -34,9 +34,11 @@ export async function runRewrite(paths: string[], flags: RewriteFlags, command: 
   if (out === undefined && inPlace === undefined) {
     command.error("error: one of '--out <dir>' and '--in-place' is needed: where should the result go?")
   }
+  if (flags.ignoreBroker && !inPlace) command.error("error: option '--ignore-broker' goes with '--in-place'")
   if (out === '') command.error("error: option '--out <dir>' needs the name of a directory")
   const direction: Direction = flags.unmap ? 'unmap' : 'map'
-  const target = out === undefined ? { inPlace: true } : { outDirectory: out }
+  const target =
+    out === undefined ? { inPlace: true, ignoreBroker: flags.ignoreBroker ?? false } : { outDirectory: out }
   // what is resumed goes on in the mode of the run that was killed
   const mode = resume ? { resume } : { crc, direction }
   const result = await runJob(

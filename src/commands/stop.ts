@@ -12,6 +12,7 @@ export interface StopFlags {
   again?: true
   unmarked?: true
   dryRun?: true
+  ignoreBroker?: true
   json?: true
   quiet?: true
 }
@@ -47,6 +48,9 @@ Refused, with no byte changed:
   - one that is STOPPED and does not hold the barrier of that stop (unless all up to there was deleted), and one with mapped
     batches behind it: it was mirrored again, by something that keeps no mirror-state.json. --again stops it again, with
     another barrier; the source may be another one then. Mirrored batches without a producer cannot be seen;
+  - one in a log directory whose .lock a running broker is seen to hold (on Linux, in /proc/locks); --ignore-broker goes on;
+  - one with a small file of the broker that is there and cannot be read: a checkpoint, leader epochs, meta.properties,
+    partition.metadata. Only a file that is not there means that nothing is known;
   - __cluster_metadata, and directories that a broker deletes, moves or has set aside (-delete, -future, -stray).
 
 Replicas: run it on the copy that will lead, which must hold all that was acknowledged, so on that of the last leader. The
@@ -89,6 +93,7 @@ export function addStopCommand(program: Command): void {
     .option('--leader-epoch <n>', 'the leader epoch of what is written', wholeNumber(0, MAX_INT32))
     .option('--again', 'stop a mirror that was stopped, and mirrored again since')
     .option('--unmarked', 'the mirror may be one without mapped producer ids')
+    .option('--ignore-broker', 'go on although a running broker holds the lock of the log directory')
     .option('--dry-run', 'change nothing; tell what would be done')
     .option('--json', 'print one JSON document; 64-bit numbers as decimal strings')
     .option('--quiet', 'print only errors and warnings')

@@ -1,14 +1,12 @@
 import { InvalidArgumentError } from '../errors.ts'
-import { decodeLeaderEpochs, LEADER_EPOCH_CHECKPOINT } from '../log/partition/leaderEpochs.ts'
+import { LEADER_EPOCH_CHECKPOINT, readLeaderEpochs } from '../log/partition/leaderEpochs.ts'
 import type { PartitionLog } from '../log/partition/partitionLog.ts'
 import type { LogStorage } from '../log/partition/storage.ts'
 import { isStopUnderWay, type MirrorState, type OpenTransactionsMode } from './mirrorState.ts'
 
 /** The latest epoch that the replica has heard of: opening forgets one that no batch was written in. */
 export function notedEpoch(storage: LogStorage): number {
-  const bytes = storage.read(LEADER_EPOCH_CHECKPOINT)
-  const entries = bytes === null ? [] : decodeLeaderEpochs(new TextDecoder().decode(bytes))
-  return entries.at(-1)?.epoch ?? 0
+  return readLeaderEpochs(storage).at(-1)?.epoch ?? 0
 }
 
 /**

@@ -115,9 +115,11 @@ describe('leftovers of a crash', () => {
     expect(offsets).toEqual([0, 1, 2, 3])
   })
 
-  it('an empty checkpoint holds nothing', () => {
-    const { log } = opened({ ...files, 'leader-epoch-checkpoint': new Uint8Array(0) })
-    expect(log.leaderEpochs).toEqual([{ epoch: 0, startOffset: 0n }])
+  it('an empty checkpoint is that of a new log, and of no other', () => {
+    const empty = { 'leader-epoch-checkpoint': new Uint8Array(0) }
+    expect(opened({ ...empty, [segment(0)]: new Uint8Array(0) }).log.leaderEpochs).toEqual([])
+    expect(() => opened({ ...files, ...empty })).toThrow(/leader-epoch-checkpoint, line 1: it is empty/)
+    expect(() => opened({ ...empty, [segment(7)]: new Uint8Array(0) })).toThrow(/it is empty/)
   })
 })
 

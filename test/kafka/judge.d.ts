@@ -201,3 +201,12 @@ export interface LogOracleAnswer {
 
 /** What Kafka's own UnifiedLog makes of sequences of operations, on a directory, all in one JVM. */
 export function logOracle(sequences: readonly LogOracleSequence[]): Promise<LogOracleAnswer[]>
+
+/** A small file of a broker: a checkpoint of offsets or of leader epochs, `partition.metadata`, `meta.properties`. */
+export interface SmallFile {
+  kind: 'offsets' | 'epochs' | 'partition' | 'meta' | 'properties'
+  content: Uint8Array
+}
+
+/** What a broker reads in such files, in all in one JVM: a string for each thing, or why it reads nothing. */
+export function smallFiles(files: readonly SmallFile[]): Promise<((string | null)[] | { error: string })[]>

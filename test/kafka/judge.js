@@ -69,3 +69,16 @@ export async function logOracle(sequences) {
     .split('\n')
   return lines.map((line) => JSON.parse(line))
 }
+
+/** @type {typeof import('./judge.js').smallFiles} */
+export async function smallFiles(files) {
+  const input = files.map(({ kind, content }) => {
+    const base64 = Buffer.from(content).toString('base64')
+    return `${JSON.stringify({ kind, content: base64 })}\n`
+  })
+  const output = await runJava('mirrorpid.kafka.SmallFiles', [], input.join(''))
+  return output
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}

@@ -16,11 +16,25 @@ describe('leader-epoch-checkpoint', () => {
     expect(decodeLeaderEpochs(encodeLeaderEpochs(entries))).toEqual(entries)
   })
 
-  it.each(['', '0', '0\n', '0\n0\n'])('holds nothing as %j', (content) => {
+  it.each(['0\n0\n', '0\r\n0', '+00\r0\r'])('holds nothing as %j', (content) => {
     expect(decodeLeaderEpochs(content)).toEqual([])
   })
 
+  it.each(['0\r\n1\r\n5 100\r\n', '0\r1\n5\t 100 \r', '-0\n+1\n05 +0100'])('is read as %j', (content) => {
+    expect(decodeLeaderEpochs(content)).toEqual([{ epoch: 5, startOffset: 100n }])
+  })
+
   it.each([
+    '',
+    '0',
+    '0\n',
+    '\0\0\0\0',
+    '\ufeff0\n0\n',
+    '0 \n0\n',
+    '0\n1\n\n0 0\n',
+    '0\n1\n0 0\n\n',
+    '0\n1\n0\u00a00\n',
+    '0\n1\n\u0660 0\n',
     '1\n0\n',
     '0\n2\n0 0\n',
     '0\n1\n0\n',
@@ -31,8 +45,11 @@ describe('leader-epoch-checkpoint', () => {
     '\0\0\0\n\0\n',
   ])('is damaged as %j', (content) => {
     expect(() => decodeLeaderEpochs(content)).toThrow(CorruptCheckpointError)
-    const storage = memoryStorage([[NAME, text(content)]])
-    expect(() => new LeaderEpochs(storage)).toThrow(/leader-epoch-checkpoint: .*remove it/)
+    const storage = memoryStorage([
+      [NAME, text(content)],
+      ['00000000000000000000.log', text('batches')],
+    ])
+    expect(() => new LeaderEpochs(storage)).toThrow(/leader-epoch-checkpoint, line \d: .*remove it/)
   })
 })
 
@@ -41,10 +58,7 @@ describe('LeaderEpochs', () => {
     const storage = memoryStorage()
     const epochs = new LeaderEpochs(storage)
     for (const [epoch, startOffset] of entries) epochs.assign(epoch, startOffset)
-    return {
-      epochs,
-      stored: () => decodeLeaderEpochs(new TextDecoder().decode(storage.read(NAME) ?? text(''))),
-    }
+    return { epochs, stored: () => decodeLeaderEpochs(storage.read(NAME)!) }
   }
   const plain = (epochs: LeaderEpochs) => epochs.entries.map(({ epoch, startOffset }) => [epoch, startOffset])
 

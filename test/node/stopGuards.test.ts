@@ -73,11 +73,11 @@ describe("the cluster's id in meta.properties", () => {
 
   it('may be this one, or none', async () => {
     for (const text of [
-      'cluster.id = B\n',
-      '#cluster.id=A\n!cluster.id=A\n',
-      'my.cluster.id=A\n',
-      '',
-      'cluster.id=\n',
+      'version=1\ncluster.id = B\n',
+      'version=+01\r\rcluster.id : B\r',
+      'version=0\n#cluster.id=A\n!cluster.id=A\n',
+      'version=0\nmy.cluster.id=A\n',
+      'version=1\ncluster.id=\n',
     ]) {
       const directory = partition()
       beside(directory, 'meta.properties', text)
@@ -87,7 +87,7 @@ describe("the cluster's id in meta.properties", () => {
 
   it('is looked for where a link leads to, and where the link is', async () => {
     const real = partition()
-    beside(real, 'meta.properties', 'cluster.id=A\n')
+    beside(real, 'meta.properties', 'version=1\ncluster.id=A\n')
     const link = join(newDirectory(), 'orders-0')
     symlinkSync(real, link)
     await expectRefused(link, { reason: 'cluster' }, join(real, '..'))
@@ -96,7 +96,7 @@ describe("the cluster's id in meta.properties", () => {
     renameSync(partition(), moved)
     const linked = join(newDirectory(), 'orders-0')
     symlinkSync(moved, linked)
-    beside(linked, 'meta.properties', 'cluster.id=A\n')
+    beside(linked, 'meta.properties', 'version=1\ncluster.id=A\n')
     await expectRefused(linked, { reason: 'cluster' }, moved)
   })
 })
@@ -161,16 +161,18 @@ it('a rewritten copy does not take the state of the mirror along', async () => {
 describe("Java's properties", () => {
   it.each([
     ['a=b', 'a', 'b'],
-    ['a = b c ', 'a', 'b c'],
+    ['a = b c ', 'a', 'b c '],
+    ['a\u00a0= \fb\v', 'a\u00a0', 'b\v'],
+    ['\\\n#a=b', '#a', 'b'],
     ['a\\=b=c', 'a=b', 'c'],
     ['a\\ b c', 'a b', 'c'],
     ['a==b', 'a', '=b'],
     ['a', 'a', ''],
-    ['a=x\\:y\\u0041\\n', 'a', 'x:yA'],
+    ['a=x\\:y\\u0041\\n', 'a', 'x:yA\n'],
     ['a=b\\\\\nc=d', 'a', 'b\\'],
     ['a=b\\\r\n  c', 'a', 'bc'],
     ['a=b\\\n#c', 'a', 'b#c'],
   ])('%j', (text, key, value) => {
-    expect(decodeProperties(text).get(key)).toBe(value)
+    expect(decodeProperties(Buffer.from(text, 'latin1'), 'file').get(key)).toBe(value)
   })
 })

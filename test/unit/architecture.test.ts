@@ -71,10 +71,6 @@ describe('the structure of src/', () => {
     const code = readFileSync(join(source, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*|'[^'\n]*'/g, '')
     expect(code).not.toMatch(/\b(Buffer|process|require|__dirname|setImmediate)\b\s*[.(]/)
   })
-
-  it.each(files)('%s has one subject: at most 300 lines', (file) => {
-    expect(readFileSync(join(source, file), 'utf8').split('\n').length).toBeLessThanOrEqual(301)
-  })
 })
 
 describe('the structure of src/node/', () => {

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../../errors.ts'
-import { CorruptCheckpointError } from './logErrors.ts'
-import { MAX_OFFSET } from './offsets.ts'
+import { isNumberedSegment } from '../fileNames.ts'
+import { decodeCheckpointFile, parseInt32, parseInt64 } from './checkpointFile.ts'
 import type { LogStorage } from './storage.ts'
 
 export const LEADER_EPOCH_CHECKPOINT = 'leader-epoch-checkpoint'
@@ -14,34 +14,40 @@ export interface EpochEntry {
 }
 
 /**
- * Reads the text of a `leader-epoch-checkpoint`: a version, a count, and a line `<epoch> <startOffset>` each. Both rise
- * from line to line; as in a broker, a line drops those before it that it contradicts.
+ * Reads a `leader-epoch-checkpoint`: a version, a count, and a line `<epoch> <start offset>` each. Both rise from line to
+ * line; as in a broker, a line drops those before it that it contradicts.
  *
  * @throws CorruptCheckpointError
- * @see Kafka's CheckpointFile, LeaderEpochCheckpointFile
+ * @see Kafka's LeaderEpochCheckpointFile
  * @example
  * decodeLeaderEpochs('0\n1\n5 100\n') // [{ epoch: 5, startOffset: 100n }]
  */
-export function decodeLeaderEpochs(text: string, file = LEADER_EPOCH_CHECKPOINT): EpochEntry[] {
-  const lines = text.split('\n')
-  if (lines.at(-1) === '') lines.pop()
-  // after a crash of the machine a file may be empty
-  if (lines.length < 2) return []
-  const [version, count, ...rest] = lines
-  if (version !== VERSION) throw new CorruptCheckpointError(file, `version ${version}, expected ${VERSION}`)
-  if (count !== String(rest.length)) {
-    throw new CorruptCheckpointError(file, `claims ${count} entries, has ${rest.length}`)
-  }
-  const entries = rest.map((line, index) => {
-    const match = /^(\d{1,10})\s+(\d{1,19})$/.exec(line)
-    const fault = (what: string) => new CorruptCheckpointError(file, `line ${index + 3} ${what}: ${line}`)
-    if (match === null) throw fault('is not "<epoch> <start offset>"')
-    const [epoch, startOffset] = [Number(match[1]), BigInt(match[2]!)]
-    if (epoch > MAX_EPOCH) throw fault(`has an epoch above ${MAX_EPOCH}`)
-    if (startOffset > MAX_OFFSET) throw fault(`has an offset above ${MAX_OFFSET}`)
+export function decodeLeaderEpochs(
+  content: Uint8Array | string,
+  file = LEADER_EPOCH_CHECKPOINT,
+): EpochEntry[] {
+  const entries = decodeCheckpointFile(content, file, '<epoch> <start offset>', ([first, second]) => {
+    const [epoch, startOffset] = [parseInt32(first!), parseInt64(second!)]
+    if (epoch === null || epoch < 0 || startOffset === null || startOffset < 0n) return null
     return { epoch, startOffset }
   })
   return entries.reduce(withEntry, [] as EpochEntry[])
+}
+
+/**
+ * The leader epochs that storage holds. A broker makes the file with a partition, empty, and writes to it with the first
+ * batch: so an empty one is that of a log without batches, and of no other.
+ * @throws CorruptCheckpointError
+ */
+export function readLeaderEpochs(storage: LogStorage, file = LEADER_EPOCH_CHECKPOINT): EpochEntry[] {
+  const bytes = storage.read(LEADER_EPOCH_CHECKPOINT)
+  if (bytes === null || (bytes.length === 0 && isNewLog(storage))) return []
+  return decodeLeaderEpochs(bytes, file)
+}
+
+function isNewLog(storage: LogStorage): boolean {
+  const segments = storage.list().filter(isNumberedSegment)
+  return segments.every((name) => /^0+\.log$/.test(name) && storage.open(name).size === 0)
 }
 
 /** @throws InvalidArgumentError for what is no epoch of a leader */
@@ -72,8 +78,7 @@ export class LeaderEpochs {
   /** @throws CorruptCheckpointError */
   constructor(storage: LogStorage) {
     this.#storage = storage
-    const bytes = storage.read(LEADER_EPOCH_CHECKPOINT)
-    this.#entries = bytes === null ? [] : decodeLeaderEpochs(new TextDecoder().decode(bytes))
+    this.#entries = readLeaderEpochs(storage)
   }
 
   get entries(): readonly EpochEntry[] {

@@ -94,7 +94,8 @@ export class LogClosedError extends MirrorPidError {
 }
 
 /**
- * A checkpoint file that Kafka would not take.
+ * A small file that a broker keeps (a checkpoint, `meta.properties`, `partition.metadata`), which is there and cannot be
+ * read. What it says is not known, and that is not the same as nothing.
  *
  * @example
  * const checkpoint = new TextEncoder().encode('9\n0\n') // version 9
@@ -102,13 +103,16 @@ export class LogClosedError extends MirrorPidError {
  */
 export class CorruptCheckpointError extends MirrorPidError {
   readonly file: string
+  /** From 1 on; null where it is not in one line. */
+  readonly line: number | null
 
-  constructor(file: string, fault: string) {
+  constructor(file: string, fault: string, line: number | null = null) {
     super(
       'CORRUPT_CHECKPOINT',
-      `${file}: ${fault}. A broker takes the log directory offline for it; restore the file from another replica, or ` +
-        'remove it: recovery writes it anew from the batches.',
+      `${file}${line === null ? '' : `, line ${line}`}: ${fault}. A broker wrote more than that, and what cannot be read must ` +
+        'not count as nothing known; restore the file, or remove it where what it said may be forgotten.',
     )
     this.file = file
+    this.line = line
   }
 }

@@ -1,20 +1,31 @@
-import { readFileSync, realpathSync } from 'node:fs'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { decodeCheckpointFile, parseInt32, parseInt64 } from '../../log/partition/checkpointFile.ts'
+import { LEADER_EPOCH_CHECKPOINT, readLeaderEpochs } from '../../log/partition/leaderEpochs.ts'
 import { CorruptCheckpointError } from '../../log/partition/logErrors.ts'
 import { atFile } from '../files/ioErrors.ts'
-import { decodeProperties } from './javaProperties.ts'
+import { directoryStorage } from './directoryStorage.ts'
+import { decodeMetaProperties, decodePartitionMetadata } from './metadataFiles.ts'
 
-/** What a broker keeps beside the partitions of a log directory, about one of them. */
+/** What a broker keeps in a log directory and in one of its partitions, about that partition. */
 export interface PartitionCheckpoints {
-  /** Whether the broker ended cleanly (`.kafka_cleanshutdown`). */
+  /** Whether the broker ended cleanly (`.kafka_cleanshutdown`, by its name alone). */
   isClean: boolean
   /** Null where nothing is written of it. */
   recoveryPoint: bigint | null
   logStartOffset: bigint | null
   highWatermark: bigint | null
+  /** The files that are there and cannot be read. Of what they say nothing is known. */
+  unreadable: CorruptCheckpointError[]
 }
 
-const VERSION = '0'
+const META_PROPERTIES = 'meta.properties'
+const PARTITION_METADATA = 'partition.metadata'
+const OFFSET_CHECKPOINTS = {
+  recoveryPoint: 'recovery-point-offset-checkpoint',
+  logStartOffset: 'log-start-offset-checkpoint',
+  highWatermark: 'replication-offset-checkpoint',
+} as const
 
 /**
  * A partition directory as a broker may know it: under its own name, and, where a link leads to it, under the link's.
@@ -25,16 +36,55 @@ export function namesOf(directory: string): string[] {
   return [...new Set([real, resolve(directory)])]
 }
 
+/** The log directories that partitions lie in, by all names of them, once each. */
+export function logDirectoriesOf(partitions: readonly string[]): string[] {
+  return [...new Set(partitions.flatMap((partition) => namesOf(partition).map((name) => dirname(name))))]
+}
+
 /**
- * Reads the checkpoint files of the log directory around a partition directory. As in a broker, an unreadable recovery
- * point counts as none.
+ * Reads the small files of a broker in a partition directory and in the log directory around it.
  *
  * @throws LogFileError IO_ERROR
  * @see Kafka's OffsetCheckpointFile, CleanShutdownFileHandler
  */
 export function readCheckpoints(directory: string): PartitionCheckpoints {
   const [real, ...links] = namesOf(directory).map(checkpointsOf)
-  return [real!, ...links].find(isNoted) ?? real!
+  const { unreadable: _, ...known } = [real!, ...links].find(isNoted) ?? real!
+  const unreadable = [real!, ...links].flatMap((each) => each.unreadable)
+  return { ...known, unreadable: [...unreadable, ...unreadableInPartition(directory)] }
+}
+
+/**
+ * The same for what is about to change the partition, or to tell what a change would do.
+ * @throws CorruptCheckpointError; LogFileError IO_ERROR
+ */
+export function requireCheckpoints(directory: string): PartitionCheckpoints {
+  const checkpoints = readCheckpoints(directory)
+  throwFirst(checkpoints.unreadable)
+  return checkpoints
+}
+
+/** @throws CorruptCheckpointError; LogFileError IO_ERROR */
+export function requireReadableInPartition(directory: string): void {
+  throwFirst(unreadableInPartition(directory))
+}
+
+/** @throws CorruptCheckpointError; LogFileError IO_ERROR */
+export function requireReadableInLogDirectory(logDirectory: string): void {
+  throwFirst([...readLogDirectory(logDirectory).unreadable])
+}
+
+function throwFirst([first]: readonly CorruptCheckpointError[]): void {
+  if (first !== undefined) throw first
+}
+
+/**
+ * The id of the cluster that a log directory belongs to, by its `meta.properties`; null where there is none, or where that
+ * does not say.
+ * @throws CorruptCheckpointError; LogFileError IO_ERROR
+ */
+export function readClusterId(logDirectory: string): string | null {
+  return read(join(logDirectory, META_PROPERTIES), decodeMetaProperties)?.clusterId || null
 }
 
 function isNoted({ recoveryPoint, logStartOffset, highWatermark }: PartitionCheckpoints): boolean {
@@ -42,71 +92,85 @@ function isNoted({ recoveryPoint, logStartOffset, highWatermark }: PartitionChec
 }
 
 function checkpointsOf(directory: string): PartitionCheckpoints {
-  const logDirectory = dirname(directory)
-  const partition = basename(directory)
+  const { offsets, unreadable } = readLogDirectory(dirname(directory))
+  const of = (name: keyof typeof offsets) => offsets[name]?.get(basename(directory)) ?? null
+  const cleanShutdown = join(dirname(directory), '.kafka_cleanshutdown')
   return {
-    isClean: readText(join(logDirectory, '.kafka_cleanshutdown')) !== null,
-    recoveryPoint: offsetOf(join(logDirectory, 'recovery-point-offset-checkpoint'), partition),
-    logStartOffset: offsetOf(join(logDirectory, 'log-start-offset-checkpoint'), partition),
-    highWatermark: offsetOf(join(logDirectory, 'replication-offset-checkpoint'), partition),
+    isClean:
+      atFile('read it', cleanShutdown, () => statSync(cleanShutdown, { throwIfNoEntry: false })) !==
+      undefined,
+    recoveryPoint: of('recoveryPoint'),
+    logStartOffset: of('logStartOffset'),
+    highWatermark: of('highWatermark'),
+    unreadable,
   }
 }
 
-/**
- * The id of the cluster that a log directory belongs to, by its `meta.properties`; null where that does not say.
- * @see Kafka's MetaProperties
- */
-export function readClusterId(logDirectory: string): string | null {
-  const text = readText(join(logDirectory, 'meta.properties'))
-  return (text === null ? undefined : decodeProperties(text).get('cluster.id')) || null
+function readLogDirectory(logDirectory: string) {
+  const unreadable: CorruptCheckpointError[] = []
+  const offsets = (name: keyof typeof OFFSET_CHECKPOINTS) =>
+    noting(unreadable, () => read(join(logDirectory, OFFSET_CHECKPOINTS[name]), decodeOffsetCheckpoint))
+  noting(unreadable, () => readClusterId(logDirectory))
+  return {
+    offsets: {
+      recoveryPoint: offsets('recoveryPoint'),
+      logStartOffset: offsets('logStartOffset'),
+      highWatermark: offsets('highWatermark'),
+    },
+    unreadable,
+  }
 }
 
-function offsetOf(path: string, partition: string): bigint | null {
-  const text = readText(path)
-  if (text === null) return null
+function unreadableInPartition(directory: string): CorruptCheckpointError[] {
+  const unreadable: CorruptCheckpointError[] = []
+  const files = directoryStorage(directory, 'read')
   try {
-    return decodeOffsetCheckpoint(text, path).get(partition) ?? null
+    noting(unreadable, () => readLeaderEpochs(files, join(directory, LEADER_EPOCH_CHECKPOINT)))
+    noting(unreadable, () => read(join(directory, PARTITION_METADATA), decodePartitionMetadata))
+  } finally {
+    files.close()
+  }
+  return unreadable
+}
+
+function noting<T>(unreadable: CorruptCheckpointError[], run: () => T): T | null {
+  try {
+    return run()
   } catch (error) {
-    if (error instanceof CorruptCheckpointError) return null
-    throw error
+    if (!(error instanceof CorruptCheckpointError)) throw error
+    unreadable.push(error)
+    return null
   }
 }
 
 /**
- * Reads a text with a version, a count, and a line `<topic> <partition> <offset>` each.
+ * Reads a checkpoint with a line for each partition; as in a broker, the last of several lines of one counts.
  * @throws CorruptCheckpointError
+ * @see Kafka's OffsetCheckpointFile
  */
-function decodeOffsetCheckpoint(text: string, file: string): Map<string, bigint> {
-  const lines = text.split('\n')
-  if (lines.at(-1) === '') lines.pop()
-  const [version, count, ...rest] = lines
-  const offsets = new Map<string, bigint>()
-  // after a crash of the machine a file may be empty
-  if (count === undefined) return offsets
-  if (version !== VERSION) throw new CorruptCheckpointError(file, `version ${version}, expected ${VERSION}`)
-  if (count !== String(rest.length)) {
-    throw new CorruptCheckpointError(file, `claims ${count} entries, has ${rest.length}`)
-  }
-  for (const [index, line] of rest.entries()) {
-    const match = /^(\S+)\s+(\d+)\s+(\d+)$/.exec(line)
-    if (match === null) {
-      throw new CorruptCheckpointError(
-        file,
-        `line ${index + 3} is not "<topic> <partition> <offset>": ${line}`,
-      )
-    }
-    offsets.set(`${match[1]}-${match[2]}`, BigInt(match[3]!))
-  }
-  return offsets
+export function decodeOffsetCheckpoint(content: Uint8Array, file: string): Map<string, bigint> {
+  const entries = decodeCheckpointFile(
+    content,
+    file,
+    '<topic> <partition> <offset>',
+    ([topic, index, last]) => {
+      const [partition, offset] = [parseInt32(index!), parseInt64(last!)]
+      if (partition === null || partition < 0 || offset === null || offset < 0n) return null
+      return [`${topic}-${partition}`, offset] as const
+    },
+  )
+  return new Map(entries)
 }
 
-function readText(path: string): string | null {
-  return atFile('read it', path, () => {
+/** Null where there is no such file. */
+function read<T>(path: string, decode: (content: Uint8Array, file: string) => T): T | null {
+  const content = atFile('read it', path, () => {
     try {
-      return readFileSync(path, 'utf8')
+      return readFileSync(path)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
       throw error
     }
   })
+  return content === null ? null : decode(content, path)
 }

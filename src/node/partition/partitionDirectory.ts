@@ -8,7 +8,8 @@ import { previewStorage } from '../../log/partition/previewStorage.ts'
 import type { LogStorage } from '../../log/partition/storage.ts'
 import { loadCoreSync } from '../../wasm/load.ts'
 import { atFile } from '../files/ioErrors.ts'
-import { readCheckpoints } from './checkpoints.ts'
+import { requireNoBroker } from '../locks/brokerLock.ts'
+import { type PartitionCheckpoints, requireCheckpoints } from './checkpoints.ts'
 import { directoryStorage } from './directoryStorage.ts'
 import { lockPartition, requirePartition } from './requirePartition.ts'
 
@@ -23,6 +24,11 @@ export interface PartitionDirectoryOptions extends PartitionLogOptions {
   write?: boolean
   /** With `write`: begins a partition in a directory that is missing or empty. Default false: there must be segments. */
   create?: boolean
+  /**
+   * With `write`, default false: where a running broker is seen to hold the `.lock` of the log directory around it, the call
+   * fails with BROKER_RUNNING.
+   */
+  ignoreBroker?: boolean
 }
 
 /**
@@ -30,7 +36,8 @@ export interface PartitionDirectoryOptions extends PartitionLogOptions {
  * where it is recovered, its log start offset and its high watermark come from the checkpoints of the log directory
  * around it, where options do not say them. No broker may be at work on it.
  *
- * @throws LogFileError NOT_A_LOG, IO_ERROR, UNFINISHED_REWRITE, DIRECTORY_LOCKED; InvalidArgumentError; what
+ * @throws LogFileError NOT_A_LOG, IO_ERROR, UNFINISHED_REWRITE, DIRECTORY_LOCKED, BROKER_RUNNING; InvalidArgumentError;
+ *   CorruptCheckpointError for a small file of the broker that is there and cannot be read, also where only to be read; what
  *   `PartitionLog.open` throws
  * @example
  * const log = openPartitionDirectory('/data/orders-0')
@@ -40,38 +47,42 @@ export function openPartitionDirectory(
   directory: string,
   options: PartitionDirectoryOptions = {},
 ): PartitionLog {
-  const { write = false, create = false, ...logOptions } = options
+  const { write = false, create = false, ignoreBroker = false, ...logOptions } = options
   if (create && !write) throw new InvalidArgumentError('create goes with write: true')
-  if (create) makeDirectory(directory)
-  const files = write ? lockedStorage(directory, create) : readStorage(directory)
+  if (create) makeDirectory(directory, ignoreBroker)
+  const { files, known } = write ? lockedStorage(directory, create, ignoreBroker) : readStorage(directory)
   try {
-    return PartitionLog.open(files, { ...checkpointOptions(directory), ...logOptions })
+    return PartitionLog.open(files, { ...known, ...logOptions })
   } catch (error) {
     files.close()
     throw error
   }
 }
 
-function readStorage(directory: string): LogStorage {
+function readStorage(directory: string): { files: LogStorage; known: PartitionLogOptions } {
   requirePartition(directory)
-  return previewStorage(directoryStorage(directory, 'read'))
+  const known = checkpointOptions(directory)
+  return { files: previewStorage(directoryStorage(directory, 'read')), known }
 }
 
 /** Its lock is given up when it is closed. */
-function lockedStorage(directory: string, isNew: boolean): LogStorage {
-  const lock = lockPartition(directory, { isNew })
+function lockedStorage(
+  directory: string,
+  isNew: boolean,
+  ignoreBroker: boolean,
+): { files: LogStorage; known: PartitionLogOptions } {
+  const lock = lockPartition(directory, { isNew, ignoreBroker })
   try {
+    const known = checkpointOptions(directory)
     const files = directoryStorage(directory, 'write')
-    return {
-      ...files,
-      close() {
-        try {
-          files.close()
-        } finally {
-          lock.release()
-        }
-      },
+    const close = () => {
+      try {
+        files.close()
+      } finally {
+        lock.release()
+      }
     }
+    return { files: { ...files, close }, known }
   } catch (error) {
     lock.release()
     throw error
@@ -79,18 +90,26 @@ function lockedStorage(directory: string, isNew: boolean): LogStorage {
 }
 
 /** It belongs to who owns the log directory, as whom its broker runs. */
-function makeDirectory(directory: string): void {
+function makeDirectory(directory: string, ignoreBroker: boolean): void {
   atFile('create it', directory, () => {
     if (statSync(directory, { throwIfNoEntry: false }) !== undefined) return
+    if (!ignoreBroker) requireNoBroker([dirname(resolve(directory))])
     mkdirSync(directory)
     const owner = statSync(dirname(resolve(directory)))
     if (statSync(directory).uid !== owner.uid) chownSync(directory, owner.uid, owner.gid)
   })
 }
 
-/** How a broker would open a partition directory, by the checkpoints around it. */
-export function checkpointOptions(directory: string, core: Core = loadCoreSync()): PartitionLogOptions {
-  const { isClean, recoveryPoint, logStartOffset, highWatermark } = readCheckpoints(resolve(directory))
+/**
+ * How a broker would open a partition directory, by the checkpoints in it and around it.
+ * @throws CorruptCheckpointError; LogFileError IO_ERROR
+ */
+export function checkpointOptions(
+  directory: string,
+  core: Core = loadCoreSync(),
+  checkpoints: PartitionCheckpoints = requireCheckpoints(directory),
+): PartitionLogOptions {
+  const { isClean, recoveryPoint, logStartOffset, highWatermark } = checkpoints
   return {
     core,
     shutdown: isClean ? 'clean' : 'unclean',

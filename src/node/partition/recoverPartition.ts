@@ -1,8 +1,10 @@
 import { statSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Core } from '../../core/core.ts'
 import { isMirroredProducerId, unmapProducerId } from '../../core/producerId.ts'
 import { isNumberedSegment } from '../../log/fileNames.ts'
+import { LEADER_EPOCH_CHECKPOINT } from '../../log/partition/leaderEpochs.ts'
+import type { CorruptCheckpointError } from '../../log/partition/logErrors.ts'
 import type { CheckedSegment, RecoveryEvent } from '../../log/partition/logOptions.ts'
 import { PartitionLog } from '../../log/partition/partitionLog.ts'
 import { previewStorage } from '../../log/partition/previewStorage.ts'
@@ -10,6 +12,7 @@ import { changesOf, type RecoveryChanges } from '../../log/partition/recoveryCha
 import type { Barrier } from '../../producers/appendResult.ts'
 import type { ProducerStateManagerOptions, ProducerWarning } from '../../producers/managerOptions.ts'
 import type { AbortedTransactionEntry } from '../../producers/transactions.ts'
+import { readCheckpoints, requireCheckpoints } from './checkpoints.ts'
 import { directoryStorage } from './directoryStorage.ts'
 import { checkpointOptions } from './partitionDirectory.ts'
 import { lockPartition, requirePartition } from './requirePartition.ts'
@@ -24,6 +27,8 @@ export interface RecoverPartitionOptions
   write?: boolean
   /** Checks CRCs. Default: the wasm core. */
   core?: Core
+  /** With `write`, default false: where a broker is seen to be at work on the log directory, the call fails with BROKER_RUNNING. */
+  ignoreBroker?: boolean
   /** Called behind each segment with the bytes checked so far, and those of all segments. */
   onProgress?: (bytes: number, size: number) => void
 }
@@ -69,6 +74,11 @@ export interface RecoverPartitionReport extends RecoveryChanges {
   barriers: Barrier[]
   /** What a leader would have refused, the first hundred. */
   producerWarnings: ProducerWarning[]
+  /**
+   * Small files of the broker that are there and cannot be read: the recovery was made as if nothing were known of what
+   * they say. With `write` they are refused instead.
+   */
+  unreadable: CorruptCheckpointError[]
 }
 
 const MAX_WARNINGS = 100
@@ -79,8 +89,8 @@ const MAX_WARNINGS = 100
  * built anew. Producers whose batches were all deleted are forgotten by that, unless the snapshot at the first segment's
  * base offset, which a broker believes where no log start offset is noted, still knows them.
  *
- * @throws LogFileError NOT_A_LOG, IO_ERROR, UNFINISHED_REWRITE, DIRECTORY_LOCKED; InvalidTxnStateError, InvalidRecordError or
- *   CorruptCheckpointError for a log on which a broker does not start
+ * @throws LogFileError NOT_A_LOG, IO_ERROR, UNFINISHED_REWRITE, DIRECTORY_LOCKED, BROKER_RUNNING; InvalidTxnStateError, InvalidRecordError or
+ *   CorruptCheckpointError (with `write`) for a log on which a broker does not start
  * @example
  * const { producers, openTransactions } = await recoverPartition('/kafka/orders-0')
  */
@@ -92,7 +102,7 @@ export async function recoverPartition(
     requirePartition(directory)
     return recover(directory, options)
   }
-  const lock = lockPartition(directory)
+  const lock = lockPartition(directory, options)
   try {
     return recover(directory, options)
   } finally {
@@ -101,16 +111,22 @@ export async function recoverPartition(
 }
 
 function recover(directory: string, options: RecoverPartitionOptions): RecoverPartitionReport {
-  const { write = false, core, onProgress = () => {}, ...stateOptions } = options
+  const { write = false, ignoreBroker: _, core, onProgress = () => {}, ...stateOptions } = options
+  const checkpoints = write ? requireCheckpoints(directory) : readCheckpoints(directory)
+  const { unreadable } = checkpoints
   const files = directoryStorage(directory, write ? 'write' : 'read')
   try {
+    const storage = write ? files : previewStorage(files)
+    if (unreadable.some(({ file }) => basename(file) === LEADER_EPOCH_CHECKPOINT)) {
+      storage.remove(LEADER_EPOCH_CHECKPOINT)
+    }
     const events: RecoveryEvent[] = []
     const checked: CheckedSegment[] = []
     const producerWarnings: ProducerWarning[] = []
     const size = sizeOfSegments(directory, files.list())
     let bytes = 0
-    const log = PartitionLog.open(write ? files : previewStorage(files), {
-      ...checkpointOptions(directory, core),
+    const log = PartitionLog.open(storage, {
+      ...checkpointOptions(directory, core, checkpoints),
       ...stateOptions,
       shutdown: 'unclean',
       recoveryPoint: 0n,
@@ -132,6 +148,7 @@ function recover(directory: string, options: RecoverPartitionOptions): RecoverPa
       ...countsOf(checked),
       ...changesOf(events),
       producerWarnings,
+      unreadable,
     }
     if (write) log.close()
     return report

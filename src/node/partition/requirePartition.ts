@@ -5,8 +5,10 @@ import { isNumberedSegment } from '../../log/fileNames.ts'
 import { atFile } from '../files/ioErrors.ts'
 import { isTemporaryName } from '../files/temporaryFiles.ts'
 import { requireFinished } from '../journal/journalErrors.ts'
+import { requireNoBroker } from '../locks/brokerLock.ts'
 import { type DirectoryLock, isLockName, lockDirectory } from '../locks/directoryLock.ts'
 import { journalsAmong } from '../paths/logPaths.ts'
+import { logDirectoriesOf } from './checkpoints.ts'
 
 /** What a broker writes into the directory of a partition before its first segment. */
 const METADATA = 'partition.metadata'
@@ -36,10 +38,14 @@ export function requirePartition(directory: string, { isNew = false } = {}): voi
 /**
  * Locks a partition's directory, so that a lock's file comes into no other. Whether a segment is half rewritten is looked at
  * afterwards: before, another run may be at work on it.
- * @throws LogFileError DIRECTORY_LOCKED; as `requirePartition` does
+ * @throws LogFileError BROKER_RUNNING, DIRECTORY_LOCKED; as `requirePartition` does
  */
-export function lockPartition(directory: string, { isNew = false } = {}): DirectoryLock {
+export function lockPartition(
+  directory: string,
+  { isNew = false, ignoreBroker = false }: { isNew?: boolean; ignoreBroker?: boolean | undefined } = {},
+): DirectoryLock {
   requireSegments(directory, { isNew })
+  if (!ignoreBroker) requireNoBroker(logDirectoriesOf([directory]))
   const lock = lockDirectory(directory)
   try {
     requirePartition(directory, { isNew })

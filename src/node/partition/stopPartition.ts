@@ -14,6 +14,8 @@ export interface StopPartitionOptions extends StopLogRequest {
   dryRun?: boolean
   /** Checks CRCs. Default: the wasm core. */
   core?: Core
+  /** Default false: where a broker is seen to be at work on the log directory, the call fails with BROKER_RUNNING, but for a dry run. */
+  ignoreBroker?: boolean
 }
 
 export interface StopPartitionReport extends StopLogReport {
@@ -28,8 +30,9 @@ export interface StopPartitionReport extends StopLogReport {
  * call does the rest; a call after that changes nothing.
  *
  * @param directory of the replica that will lead
- * @throws LogFileError NOT_A_LOG, IO_ERROR, UNFINISHED_REWRITE, DIRECTORY_LOCKED; StopRefusedError `cluster` where
- *   `meta.properties` beside the directory names another cluster; what `stopLog` throws
+ * @throws LogFileError NOT_A_LOG, IO_ERROR, UNFINISHED_REWRITE, DIRECTORY_LOCKED, BROKER_RUNNING; CorruptCheckpointError for a small
+ *   file of the broker that is there and cannot be read; StopRefusedError `cluster` where `meta.properties` beside the
+ *   directory names another cluster; what `stopLog` throws
  * @example
  * const { lastMirroredOffset } = await stopPartition('/kafka/orders-0', { clusterId: 'B', sourceClusterId: 'A' })
  */
@@ -42,7 +45,7 @@ export async function stopPartition(
   requireServed(directory)
   checkPlace(directory, options)
   if (dryRun) requirePartition(directory)
-  const lock = dryRun ? null : lockPartition(directory)
+  const lock = dryRun ? null : lockPartition(directory, options)
   try {
     return stop(directory, options)
   } finally {
@@ -51,11 +54,12 @@ export async function stopPartition(
 }
 
 function stop(directory: string, options: StopPartitionOptions): StopPartitionReport {
-  const { dryRun = false, core, ...request } = options
+  const { dryRun = false, ignoreBroker: _, core, ...request } = options
+  const known = checkpointOptions(directory, core)
   const files = directoryStorage(directory, dryRun ? 'read' : 'write')
   try {
     const storage = dryRun ? previewStorage(files) : files
-    const report = stopLog(storage, checkpointOptions(directory, core), request)
+    const report = stopLog(storage, known, request)
     return {
       directory,
       clusterId: request.clusterId,
@@ -73,11 +77,13 @@ function checkPlace(directory: string, { clusterId, sourceClusterId }: StopParti
     const logDirectory = dirname(name)
     const noted = readClusterId(logDirectory)
     if (noted === null || noted === clusterId) continue
+    const id = noted.trimEnd()
     const what =
-      noted === sourceClusterId ? 'which is the source: this is no mirror of it' : `not "${clusterId}"`
+      id === sourceClusterId ? 'which is the source: this is no mirror of it' : `not "${clusterId}"`
+    const space = id === noted ? '' : ' (white space stands behind it, which is a part of the id to a broker)'
     throw new StopRefusedError(
       'cluster',
-      `${join(logDirectory, 'meta.properties')} names the cluster "${noted}", ${what}`,
+      `${join(logDirectory, 'meta.properties')} names the cluster "${id}", ${what}${space}`,
       "give the mirror's directory, and the id of its cluster.",
     )
   }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Stats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { InvalidArgumentError, LogFileError } from '../../errors.ts'
 import { isNumberedSegment, isPartitionName, kindOfLogFile, type LogFileKind } from '../../log/fileNames.ts'
 import { onFile } from '../files/ioErrors.ts'
@@ -32,6 +32,11 @@ export interface LogJournal {
   path: string
   /** The segment that is half rewritten; null where it is gone. */
   segment: string | null
+}
+
+/** The directory that a unit's files lie in. */
+export function directoryOf({ directory, files }: LogUnit): string {
+  return directory ?? dirname(files[0]?.path ?? '')
 }
 
 /** What a PATH names: one segment file, one partition directory, or a log directory with partitions in it. */

@@ -1,5 +1,4 @@
 import { rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import type { RewriteMode } from '../../core/core.ts'
 import type { JournalMode } from '../../log/journalFormat.ts'
 import { requireNoLink, requireUnchanged } from '../files/sourceFile.ts'
@@ -9,7 +8,8 @@ import type { SegmentCheck, SegmentRewrite } from '../jobs/segmentTasks.ts'
 import { Journals } from '../journal/journals.ts'
 import { type LeftRuns, modeOf } from '../journal/leftRuns.ts'
 import type { DirectoryLocks } from '../locks/directoryLock.ts'
-import { type LogFile, type LogUnit, readUnitAgain } from '../paths/logPaths.ts'
+import { requireReadableInPartition } from '../partition/checkpoints.ts'
+import { directoryOf, type LogFile, type LogUnit, readUnitAgain } from '../paths/logPaths.ts'
 import { type CompanionRewrite, checkCompanion, replaceCompanion } from '../segments/companionFile.ts'
 import { markRun } from '../segments/segmentPasses.ts'
 import { runTask } from '../threads/runTask.ts'
@@ -51,8 +51,11 @@ export async function rewriteInPlace(
   done: RewrittenFiles,
   locks: DirectoryLocks,
 ): Promise<void> {
-  const directory = unit.directory ?? dirname(unit.files[0]?.path ?? '')
-  await locks.while(directory, async () => rewriteLocked(await readUnitAgain(unit), job, mode, done))
+  const directory = directoryOf(unit)
+  await locks.while(directory, async () => {
+    if (mode !== null) requireReadableInPartition(directory)
+    await rewriteLocked(await readUnitAgain(unit), job, mode, done)
+  })
 }
 
 async function rewriteLocked(

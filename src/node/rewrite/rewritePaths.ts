@@ -9,8 +9,10 @@ import { syncDirectory } from '../files/syncDirectory.ts'
 import { isThere, viaTemporary } from '../files/temporaryFiles.ts'
 import { Job, type JobsOptions } from '../jobs/job.ts'
 import { requireFinished } from '../journal/journalErrors.ts'
+import { requireNoBroker } from '../locks/brokerLock.ts'
 import { DirectoryLocks } from '../locks/directoryLock.ts'
-import { type LogPath, type LogUnit, readLogPaths } from '../paths/logPaths.ts'
+import { logDirectoriesOf, requireReadableInLogDirectory } from '../partition/checkpoints.ts'
+import { directoryOf, type LogPath, type LogUnit, readLogPaths } from '../paths/logPaths.ts'
 import { runTask } from '../threads/runTask.ts'
 import { Workers } from '../threads/workers.ts'
 import { rewriteInPlace } from './inPlaceRewrite.ts'
@@ -27,6 +29,8 @@ export interface RewritePathsOptions extends RewriteOptions, JobsOptions {
    * runs are finished first, and all the rest is rewritten in the mode of this one.
    */
   resume?: boolean
+  /** With `inPlace`, default false: where a broker is seen to be at work on a log directory, the call fails with BROKER_RUNNING. */
+  ignoreBroker?: boolean
 }
 
 /** The sums over all segments. */
@@ -75,7 +79,8 @@ interface Part {
  * No broker may be at work on the paths. What is damaged is left out and listed in `errors`; the rest is rewritten.
  *
  * @param paths of segment files, partition directories or log directories
- * @throws LogFileError NOT_A_LOG, OUTPUT_EXISTS, IO_ERROR before anything is written
+ * @throws LogFileError NOT_A_LOG, OUTPUT_EXISTS, IO_ERROR, and in place BROKER_RUNNING, before anything is written
+ * @throws CorruptCheckpointError in place, where a small file of the broker is there and cannot be read; nothing was written
  * @throws InvalidArgumentError
  * @example
  * const { files, errors } = await rewritePaths(['/data/orders-0'], { outDirectory: '/mapped', crc: 'verify' })
@@ -99,6 +104,7 @@ export async function rewritePaths(
   const job = Job.start(options)
   const began = performance.now()
   const logs = await readLogPaths(paths)
+  if (inPlace) requireChangeable(logs, options)
   const parts =
     outDirectory === undefined
       ? partsInPlace(logs, resume ? null : mode)
@@ -143,6 +149,14 @@ async function writeOutput(
     )
     done.files.push({ ...report, out })
   }
+}
+
+/** All log directories are looked at before the first partition is changed. What is half rewritten is finished all the same. */
+function requireChangeable(logs: readonly LogPath[], { ignoreBroker, resume }: RewritePathsOptions): void {
+  const partitions = logs.flatMap(({ units }) => units).map(directoryOf)
+  const logDirectories = logDirectoriesOf(partitions)
+  if (!ignoreBroker) requireNoBroker(logDirectories)
+  if (!resume) for (const directory of logDirectories) requireReadableInLogDirectory(directory)
 }
 
 function partsInPlace(logs: readonly LogPath[], mode: RewriteMode | null): Part[] {

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { checkRewriteOptions } from '../../core/arguments.ts'
 import type { RewriteOptions } from '../../core/core.ts'
 import { InvalidArgumentError } from '../../errors.ts'
@@ -7,7 +8,9 @@ import { requireAbsent, viaTemporary } from '../files/temporaryFiles.ts'
 import { Job, type JobOptions } from '../jobs/job.ts'
 import type { SegmentRewrite } from '../jobs/segmentTasks.ts'
 import { requireFinished } from '../journal/journalErrors.ts'
+import { requireNoBroker } from '../locks/brokerLock.ts'
 import { DirectoryLocks } from '../locks/directoryLock.ts'
+import { logDirectoriesOf, requireReadableInLogDirectory } from '../partition/checkpoints.ts'
 import { journalsOf } from '../paths/logPaths.ts'
 import { writeSegment } from '../segments/segmentPasses.ts'
 import { rewriteInPlace } from './inPlaceRewrite.ts'
@@ -18,6 +21,8 @@ export interface RewriteSegmentOptions extends RewriteOptions, JobOptions {
   out?: string
   /** Rewrite the file itself, by a journal as `rewritePaths` does, once all of it is found to be fine. */
   inPlace?: boolean
+  /** With `inPlace`, default false: where a broker is seen to be at work on the log directory, the call fails with BROKER_RUNNING. */
+  ignoreBroker?: boolean
 }
 
 /**
@@ -30,7 +35,8 @@ export interface RewriteSegmentOptions extends RewriteOptions, JobOptions {
  * @throws CorruptBatchError, UnmappableProducerIdError as `core.rewrite` does; nothing was written then
  * @throws LogFileError IO_ERROR, OUTPUT_EXISTS where `out` is there already, and where a rewrite in place was interrupted:
  *   UNFINISHED_REWRITE with `out`, and with `inPlace` where that was to go over the whole partition; INVALID_JOURNAL with
- *   `inPlace`; DIRECTORY_LOCKED where another run changes the directory
+ *   `inPlace`; DIRECTORY_LOCKED where another run changes the directory, BROKER_RUNNING where a broker does
+ * @throws CorruptCheckpointError with `inPlace`, where a small file of the broker is there and cannot be read
  * @throws InvalidArgumentError
  * @example
  * const report = await rewriteSegmentFile('00000000000000000000.log', { out: 'mapped.log', crc: 'verify' })
@@ -57,6 +63,9 @@ export async function rewriteSegmentFile(
     )
     return { ...report, out }
   }
+  const logDirectories = logDirectoriesOf([dirname(path)])
+  if (!options.ignoreBroker) requireNoBroker(logDirectories)
+  for (const directory of logDirectories) requireReadableInLogDirectory(directory)
   job.plan(2 * size)
   const done = noFiles()
   const part = job.part(2 * size)
