@@ -8,7 +8,7 @@ const LOCK = '.lock'
 const LOCKS = '/proc/locks'
 
 /** A lock on a file, as Linux lists it. */
-interface ListedLock {
+export interface ListedLock {
   pid: number
   major: number
   minor: number
@@ -48,9 +48,10 @@ function listedLocks(text: string): ListedLock[] {
 /**
  * Null where a lock is not on the file. On file systems without a device of their own (btrfs, overlays), the list may have
  * another number than the file itself; what the process has open tells then, or, if that is not to be read, the inode.
+ *
  * @returns what is to be said where it is not certain; empty where it is
  */
-function holdsFile({ pid, major, minor, inode }: ListedLock, file: string): string | null {
+export function holdsFile({ pid, major, minor, inode }: ListedLock, file: string): string | null {
   const { dev, ino } = atFile('read it', file, () => statSync(file, { bigint: true }))
   if (ino !== inode) return null
   const [ownMajor, ownMinor] = [majorOf(dev), minorOf(dev)]
@@ -68,8 +69,10 @@ function hasOpen(pid: number, file: string): string | null {
       return opened?.dev === dev && opened.ino === ino
     })
     return isOpen ? '' : null
-  } catch {
-    return ' (by the number of the file alone: this file system has no device of its own, and what the process has open may not be read)'
+  } catch (error) {
+    // it has ended since
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    return ' (so it seems: it has the number of this file on a device that is not told apart, and may not be looked at)'
   }
 }
 
