@@ -36,7 +36,7 @@ const source: Tree = {
   [SEGMENTS[1]!]: segment(1000),
   [SNAPSHOT]: snapshot,
   [SECOND_SNAPSHOT]: snapshot,
-  'partition.metadata': 'version: 0',
+  'partition.metadata': 'version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ',
 }
 
 function mapped(bytes: Buffer): Buffer {

@@ -42,11 +42,17 @@ beforeAll(() => {
     return [name, Buffer.concat(batches)]
   })
   source = join(newDirectory(), 'orders-0')
-  writeTree(source, { ...Object.fromEntries(segments), 'partition.metadata': 'version: 0' })
+  writeTree(source, {
+    ...Object.fromEntries(segments),
+    'partition.metadata': 'version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ',
+  })
   before = digests(source)
   for (const [, bytes] of segments) loadCoreSync().rewrite(bytes)
   after = digests(
-    writeTree(newDirectory(), { ...Object.fromEntries(segments), 'partition.metadata': 'version: 0' }),
+    writeTree(newDirectory(), {
+      ...Object.fromEntries(segments),
+      'partition.metadata': 'version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ',
+    }),
   )
 })
 

@@ -185,6 +185,7 @@ describe('a directory that is locked', () => {
       await expect(call()).rejects.toMatchObject({ code: 'CORRUPT_CHECKPOINT' })
       expect(() => openPartitionDirectory(directory, { write: true })).toThrow(/checkpoint/)
     }
+    rmSync(join(directory, 'leader-epoch-checkpoint'))
     const [name = ''] = readdirSync(directory).filter((name) => name.endsWith('.log'))
     const bytes = readFileSync(join(directory, name))
     bytes[30]! ^= 1
@@ -243,7 +244,11 @@ describe('openPartitionDirectory for writing', () => {
     expect(() => openPartitionDirectory(path, { write: true })).toThrow(/no such file/)
     expect(() => openPartitionDirectory(path, { create: true })).toThrow(/goes with write/)
     expect(readdirSync(root)).toEqual([])
-    for (const files of [null, {}, { 'partition.metadata': 'version: 0' }]) {
+    for (const files of [
+      null,
+      {},
+      { 'partition.metadata': 'version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ' },
+    ]) {
       rmSync(path, { recursive: true, force: true })
       if (files !== null) writeTree(path, files)
       const log = openPartitionDirectory(path, { write: true, create: true })

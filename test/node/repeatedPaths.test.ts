@@ -11,7 +11,10 @@ const segment = Buffer.concat([
   batch({ baseOffset: 0n, producerId: 5n }),
   batch({ baseOffset: 1n, producerId: 9n }),
 ])
-const snapshotless = { [SEGMENT]: segment, 'partition.metadata': 'version: 0' }
+const snapshotless = {
+  [SEGMENT]: segment,
+  'partition.metadata': 'version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ',
+}
 
 /** A log directory with two partitions; a link leads to it. */
 function logDirectory(): { root: string; partition: string; file: string; link: string } {
@@ -19,7 +22,7 @@ function logDirectory(): { root: string; partition: string; file: string; link: 
   const root = writeTree(join(above, 'kafka'), {
     'orders-0': snapshotless,
     'orders-1': snapshotless,
-    'meta.properties': 'x',
+    'meta.properties': 'version=0',
   })
   symlinkSync(root, join(above, 'link'))
   const partition = join(root, 'orders-0')

@@ -380,7 +380,9 @@ describe('files that nobody may write to', () => {
   it('are copied with their mode', () => {
     const root = newDirectory()
     const source = join(
-      writeTree(root, { 'a-0': { [SEGMENT]: good, 'partition.metadata': 'version: 0' } }),
+      writeTree(root, {
+        'a-0': { [SEGMENT]: good, 'partition.metadata': 'version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ' },
+      }),
       'a-0',
     )
     for (const name of [SEGMENT, 'partition.metadata']) chmodSync(join(source, name), 0o444)

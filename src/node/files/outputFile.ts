@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises'
 import { LogFileError } from '../../errors.ts'
 import { setFileTimes } from './fileTimes.ts'
 import { onFile } from './ioErrors.ts'
+import { giveLike } from './ownership.ts'
 import { SyncedFile } from './syncedFile.ts'
 
 /** A new file that is being written: to be finished, or abandoned. */
@@ -13,12 +14,12 @@ export class OutputFile extends SyncedFile {
   }
 
   /**
-   * Gives the file its model's mode and times, and its owner where asked, makes it last, and closes it.
+   * Gives the file its model's mode and times, and its owner where asked and permitted, makes it last, and closes it.
    */
   async finish(model: Stats, owner: 'mine' | 'kept'): Promise<void> {
     await onFile('finish it', this.path, async () => {
-      if (owner === 'kept') await this.#keepOwner(model)
-      await this.handle.chmod(model.mode & 0o7777)
+      if (owner === 'kept') giveLike(model, this.handle.fd, this.path)
+      else await this.handle.chmod(model.mode & 0o7777)
       await setFileTimes(this.handle, model)
       await this.sync()
       await this.#requireSize(model.size)
@@ -35,11 +36,5 @@ export class OutputFile extends SyncedFile {
       `${this.path}: ${written} bytes were written instead of ${size}; the output was dropped, the original is as it was`,
       this.path,
     )
-  }
-
-  async #keepOwner(model: Stats): Promise<void> {
-    const { uid, gid } = await this.handle.stat()
-    // fails where it is not permitted: a broker that cannot open the file is worse
-    if (uid !== model.uid || gid !== model.gid) await this.handle.chown(model.uid, model.gid)
   }
 }

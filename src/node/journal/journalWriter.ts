@@ -11,6 +11,7 @@ import {
   MAX_BLOCK_CHANGES,
 } from '../../log/journalFormat.ts'
 import { onFile } from '../files/ioErrors.ts'
+import { giveLike } from '../files/ownership.ts'
 import type { SourceFile } from '../files/sourceFile.ts'
 import { SyncedFile } from '../files/syncedFile.ts'
 
@@ -50,6 +51,8 @@ export class JournalWriter extends SyncedFile {
     const header = { ...mode, segmentSize: size, atimeMs, mtimeMs, changes: this.#changes }
     this.write(encodeJournalHeader(header, this.#core), 0)
     await onFile('finish it', this.path, async () => {
+      // whoever may change the segment may finish this run
+      giveLike(stats, this.handle.fd, this.path)
       await this.sync()
       await this.handle.close()
     })

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
+  fchmodSync,
   fsyncSync,
   lstatSync,
   openSync,
@@ -56,6 +57,8 @@ export function writeHolder(path: string, holder: LockHolder): boolean {
     throw error
   }
   try {
+    // all may see who holds it, whatever the umask
+    fchmodSync(descriptor, 0o644)
     writeFileSync(descriptor, `${JSON.stringify(holder)}\n`)
     fsyncSync(descriptor)
     return true

@@ -1,8 +1,5 @@
 import {
   closeSync,
-  fchmodSync,
-  fchownSync,
-  fstatSync,
   fsyncSync,
   ftruncateSync,
   openSync,
@@ -10,14 +7,15 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  type Stats,
   statSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { LogFileError } from '../../errors.ts'
+import { isNumberedSegment } from '../../log/fileNames.ts'
 import type { LogStorage, StoredFile } from '../../log/partition/storage.ts'
 import { asLogFileError, atFile } from '../files/ioErrors.ts'
 import { OpenFiles } from '../files/openFiles.ts'
+import { giveLike, type Owner, requireWritable } from '../files/ownership.ts'
 import { syncDirectoryNow } from '../files/syncDirectory.ts'
 import { isJournalName, isTemporaryName } from '../files/temporaryFiles.ts'
 import { readFully, writeFully } from '../files/wholeTransfers.ts'
@@ -73,10 +71,8 @@ class DirectoryFile implements StoredFile {
   }
 }
 
-/** New files go to who owns the directory, as whom its broker runs: it could not write to those of root. */
-function giveTo(owner: Stats, descriptor: number): void {
-  if (fstatSync(descriptor).uid !== owner.uid) fchownSync(descriptor, owner.uid, owner.gid)
-}
+/** A file that a broker has written, or that this package keeps beside those. */
+const OWN_FILE = /^\d{20}\.|^(leader-epoch-checkpoint|mirror-state\.json)$/
 
 /** A link that leads nowhere is an error: to take its file for absent would be to take the log for shorter. */
 function isLinkToFile(path: string): boolean {
@@ -111,22 +107,39 @@ export function directoryStorage(directory: string, access: 'write' | 'read' = '
     opened.delete(name)
     files.close(at(name))
   }
-  const create = (name: string) =>
-    atFile('create it', at(name), () => {
-      const descriptor = openSync(at(name), 'a')
-      try {
-        if (fstatSync(descriptor).size === 0) giveTo(owner, descriptor)
-      } finally {
-        closeSync(descriptor)
-      }
-    })
+  const isThere = (name: string) =>
+    atFile('read it', at(name), () => statSync(at(name), { throwIfNoEntry: false }))
+  /** Whoever sees the file under its name can use it. */
+  const place = (name: string, model: Owner, bytes: Uint8Array) => {
+    const temporary = at(name) + TEMPORARY
+    const descriptor = openSync(temporary, 'w')
+    try {
+      giveLike(model, descriptor, at(name))
+      writeFully(descriptor, bytes, 0)
+      if (bytes.length > 0) fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+    renameSync(temporary, at(name))
+  }
+  const create = (name: string) => {
+    if (isThere(name) === undefined)
+      atFile('create it', at(name), () => place(name, owner, new Uint8Array(0)))
+  }
   const remove = (name: string) => atFile('remove it', at(name), () => rmSync(at(name), { force: true }))
   const names = () => atFile('list it', directory, () => readdirSync(directory, { withFileTypes: true }))
   const owner = atFile('read it', directory, () => statSync(directory))
   if (access === 'write') {
     const entries = names()
     for (const entry of entries) if (entry.isSymbolicLink()) throw linked(at(entry.name))
+    const own = entries.filter((entry) => entry.isFile() && OWN_FILE.test(entry.name)).map(({ name }) => name)
+    requireWritable(directory, own.filter((name) => !isTemporaryName(name)).map(at))
     for (const { name } of entries) if (name.endsWith(TEMPORARY)) remove(name)
+    // new files go to who owns the directory, as whom its broker runs, and are used as the segments are
+    const segment = own.find(isNumberedSegment)
+    const model = segment === undefined ? undefined : isThere(segment)
+    owner.gid = model?.gid ?? owner.gid
+    owner.mode = model?.mode ?? owner.mode & 0o666
   }
   return {
     list: () =>
@@ -144,20 +157,8 @@ export function directoryStorage(directory: string, access: 'write' | 'read' = '
     },
     write(name, bytes) {
       forget(name)
-      const temporary = at(name) + TEMPORARY
-      atFile('write it', at(name), () => {
-        const descriptor = openSync(temporary, 'w')
-        try {
-          giveTo(owner, descriptor)
-          const replaced = statSync(at(name), { throwIfNoEntry: false })
-          if (replaced !== undefined) fchmodSync(descriptor, replaced.mode & 0o7777)
-          writeFully(descriptor, bytes, 0)
-          fsyncSync(descriptor)
-        } finally {
-          closeSync(descriptor)
-        }
-        renameSync(temporary, at(name))
-      })
+      const mode = isThere(name)?.mode ?? owner.mode
+      atFile('write it', at(name), () => place(name, { ...owner, mode }, bytes))
     },
     open(name) {
       const known = opened.get(name)

@@ -1,4 +1,4 @@
-import { chownSync, mkdirSync, statSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Core } from '../../core/core.ts'
 import { InvalidArgumentError } from '../../errors.ts'
@@ -8,6 +8,7 @@ import { previewStorage } from '../../log/partition/previewStorage.ts'
 import type { LogStorage } from '../../log/partition/storage.ts'
 import { loadCoreSync } from '../../wasm/load.ts'
 import { atFile } from '../files/ioErrors.ts'
+import { giveLike, requireServed } from '../files/ownership.ts'
 import { requireNoBroker } from '../locks/brokerLock.ts'
 import { type PartitionCheckpoints, requireCheckpoints } from './checkpoints.ts'
 import { directoryStorage } from './directoryStorage.ts'
@@ -89,14 +90,23 @@ function lockedStorage(
   }
 }
 
-/** It belongs to who owns the log directory, as whom its broker runs. */
+/** It belongs to who owns the log directory, as whom its broker runs; in a place for all, such as /tmp, to this user. */
 function makeDirectory(directory: string, ignoreBroker: boolean): void {
   atFile('create it', directory, () => {
     if (statSync(directory, { throwIfNoEntry: false }) !== undefined) return
-    if (!ignoreBroker) requireNoBroker([dirname(resolve(directory))])
+    const above = dirname(resolve(directory))
+    if (!ignoreBroker) requireNoBroker([above])
+    const owner = statSync(above)
+    const isOwn = (owner.mode & 0o1000) !== 0 || owner.uid === process.geteuid?.()
+    if (!isOwn) requireServed(above, [])
     mkdirSync(directory)
-    const owner = statSync(dirname(resolve(directory)))
-    if (statSync(directory).uid !== owner.uid) chownSync(directory, owner.uid, owner.gid)
+    if (isOwn) return
+    const descriptor = openSync(directory, 'r')
+    try {
+      giveLike(owner, descriptor, directory)
+    } finally {
+      closeSync(descriptor)
+    }
   })
 }
 

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import type { RewriteMode } from '../../core/core.ts'
 import type { JournalMode } from '../../log/journalFormat.ts'
+import { requireServed } from '../files/ownership.ts'
 import { requireNoLink, requireUnchanged } from '../files/sourceFile.ts'
 import { removeLeftovers, temporaryName, viaTemporary } from '../files/temporaryFiles.ts'
 import type { Job } from '../jobs/job.ts'
@@ -54,7 +55,10 @@ export async function rewriteInPlace(
   const directory = directoryOf(unit)
   await locks.while(directory, async () => {
     if (mode !== null) requireReadableInPartition(directory)
-    await rewriteLocked(await readUnitAgain(unit), job, mode, done)
+    const now = await readUnitAgain(unit)
+    const changed = now.files.filter(({ kind }) => kind !== 'other').map(({ path }) => path)
+    requireServed(directory, changed)
+    await rewriteLocked(now, job, mode, done)
   })
 }
 
