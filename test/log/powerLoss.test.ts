@@ -7,6 +7,7 @@ import type { LogStorage } from '../../src/log/partition/storage.ts'
 import { encodeOp } from '../producers/logBuilder.ts'
 import { powerLosses } from '../support/forgetfulDisk.ts'
 import { type Left, powerCuts } from '../support/forgetfulStorage.ts'
+import { storedFiles } from '../support/storedFiles.ts'
 import type { LogStep } from './logRun.ts'
 import { SequenceMaker } from './logSequences.ts'
 import { allRecords, lastOnly, replayed } from './logStates.ts'
@@ -141,5 +142,72 @@ describe('a log whose disk forgets', () => {
     const { left, contents, options } = sequence(seed)
     expect(left.length).toBeGreaterThan(STEPS)
     for (const each of left) check(each, contents, options)
+  })
+})
+
+describe('an opening that has something to do, on such a disk', () => {
+  const options = { segmentBytes: 200, indexIntervalBytes: 50 }
+  const name = (offset: bigint, suffix: string) => `${`${offset}`.padStart(20, '0')}${suffix}`
+  const batches = (...offsets: bigint[]) =>
+    Buffer.concat(offsets.map((offset) => encodeOp({ kind: 'data', pid: 7, seq: Number(offset) }, offset)))
+  /** Segments at 0, 2, 4 ... of two batches each. */
+  const whole = () => {
+    const storage = memoryStorage()
+    const log = PartitionLog.open(storage, options)
+    for (let offset = 0n; offset < 10n; offset++) log.append(batches(offset), 'replication')
+    log.close()
+    return storedFiles(storage)
+  }
+  const flipped = (bytes: Uint8Array) => bytes.map((byte, at) => (at === bytes.length - 1 ? byte ^ 1 : byte))
+
+  it.each<[string, (files: Map<string, Uint8Array>) => unknown, bigint[]]>([
+    [
+      'damage, with segments behind it',
+      (files) => void files.set(name(4n, '.log'), flipped(files.get(name(4n, '.log'))!)),
+      [0n, 1n, 2n, 3n, 4n],
+    ],
+    [
+      'offsets that go back, with segments behind them',
+      (files) => void files.set(name(4n, '.log'), batches(4n, 5n, 4n)),
+      [0n, 1n, 2n, 3n],
+    ],
+    [
+      'lost indexes',
+      (files) => void files.delete(name(4n, '.index')),
+      [0n, 1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n, 9n],
+    ],
+    ['a log start above the end', () => ({ logStartOffset: 20n }), []],
+    [
+      'segments that were compacted into one',
+      (files) => void files.set(name(2n, '.log.swap'), batches(2n, 5n, 7n)),
+      [0n, 1n, 2n, 5n, 7n, 8n, 9n],
+    ],
+    [
+      'a segment that was being split',
+      (files) => {
+        files.set(name(2n, '.log'), batches(2n, 3n, 4n, 5n))
+        for (const suffix of ['.log', '.index', '.timeindex']) files.delete(name(4n, suffix))
+        files.set(name(4n, '.log.swap'), batches(4n))
+        files.set(name(2n, '.log.cleaned'), batches(2n))
+      },
+      [0n, 1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n, 9n],
+    ],
+  ])('%s: opened again, it ends as it would have', (_, change, offsets) => {
+    const files = whole()
+    const more = { ...options, ...(change(files) as object | undefined) }
+    const done = PartitionLog.open(memoryStorage(files), more)
+    const contents = [contentOf(done)]
+    expect(contents[0]!.batches.map(({ baseOffset }) => baseOffset)).toEqual(offsets)
+    const { left } = powerCuts(
+      files,
+      (call) => powerLosses(8, SEED * 1000 + call),
+      (storage) => void PartitionLog.open(storage, more),
+      () => ({ done: 0, flushed: 0 }),
+    )
+    for (const each of left) {
+      const again = PartitionLog.open(memoryStorage(each.files), more)
+      expect([again.segments, contentOf(again)], each.where).toEqual([done.segments, contents[0]])
+      check(each, contents, more)
+    }
   })
 })

@@ -33,10 +33,16 @@ export function tidyLeftovers(storage: LogStorage, onRecovery: (event: RecoveryE
   // an unfinished swap before the .cleaned that tells that it is one
   const isSwap = (name: string) => name.endsWith('.swap')
   const unfinished = names.filter((name) => isSwap(name) && !swaps.includes(name))
-  for (const name of [...unfinished, ...names.filter((name) => !isSwap(name)), ...replaced]) {
-    storage.remove(name)
-    note(name)
+  const removeAll = (doomed: readonly string[]) => {
+    for (const name of doomed) {
+      storage.remove(name)
+      note(name)
+    }
+    // for good before the next step: nothing but these tells what has to be done
+    if (doomed.length > 0) storage.sync()
   }
+  removeAll(unfinished)
+  removeAll([...names.filter((name) => !isSwap(name)), ...replaced])
   for (const name of swaps) {
     storage.rename(name, name.slice(0, -'.swap'.length))
     note(name)

@@ -55,7 +55,7 @@ export function loadLog(request: LoadRequest): LoadedLog {
   const last = segments.at(-1)
   let logEndOffset = last?.readNextOffset() ?? 0n
   if (last !== undefined && !last.isIndexedUpTo(logEndOffset)) {
-    recoverSegment(request, last, segments, epochs, replay)
+    recoverSegment(request, last, segments, epochs, replay, [])
     logEndOffset = last.readNextOffset()
   }
   if (logEndOffset < request.logStartOffset || segments.length === 0) {
@@ -119,9 +119,10 @@ function recoverSegments(
     if (!isBehindPoint && isIndexed) continue
     // a broker takes snapshots at the last two segments that it knows of, and rebuilds indexes before it opens more
     const known = isIndexed ? segments : segments.slice(0, at)
-    const isWhole = recoverSegment(request, segment, known, epochs, replay)
+    const behind = isBehindPoint ? segments.slice(at + 1) : []
+    const isWhole = recoverSegment(request, segment, known, epochs, replay, behind)
     if (!isWhole && isBehindPoint) {
-      removeAll(segments.splice(at + 1), request)
+      segments.length = at + 1
       return
     }
   }
@@ -137,13 +138,17 @@ function hasSoundTransactionIndex(segment: LogSegment): boolean {
   }
 }
 
-/** Returns whether nothing had to be cut. */
+/**
+ * Returns whether nothing had to be cut. Where something has, the segments behind go first, and for good: were the damage
+ * cut before, nothing would tell an opening after a crash that they must go.
+ */
 function recoverSegment(
   request: LoadRequest,
   segment: LogSegment,
   others: readonly LogSegment[],
   epochs: LeaderEpochs,
   replay: StateReplay,
+  behind: LogSegment[],
 ): boolean {
   const { engine, onRecovery } = request
   const { baseOffset } = segment
@@ -161,18 +166,15 @@ function recoverSegment(
     })
     replay.snapshots.take(state)
     const barriers = state.barriers.slice(known)
-    request.onChecked({ baseOffset, bytes: segment.size, batches, mirroredBatches, barriers })
-    if (bytes > 0) {
-      const position = size - bytes
-      onRecovery({ kind: 'cut', segment: baseOffset, position, bytes, fault: fault ?? 'size', isZero })
-    }
-    return bytes === 0
+    const position = size - bytes
+    request.onChecked({ baseOffset, bytes: position, batches, mirroredBatches, barriers })
+    if (bytes === 0) return true
+    onRecovery({ kind: 'cut', segment: baseOffset, position, bytes, fault: fault ?? 'size', isZero })
+    removeAll(behind, request)
+    segment.file.truncate(position)
+    return false
   } catch (error) {
     if (!(error instanceof InvalidIndexOffset)) throw error
-    segment.truncateTo(baseOffset)
-    segment.finish()
-    // it has taken what was cut
-    replay.forget()
     onRecovery({
       kind: 'cut',
       segment: baseOffset,
@@ -181,6 +183,11 @@ function recoverSegment(
       fault: 'offsets',
       isZero: false,
     })
+    removeAll(behind, request)
+    segment.truncateTo(baseOffset)
+    segment.finish()
+    // it has taken what was cut
+    replay.forget()
     return false
   }
 }
@@ -189,10 +196,11 @@ function noteEpoch(epochs: LeaderEpochs, { partitionLeaderEpoch, baseOffset }: R
   if (partitionLeaderEpoch > (epochs.latestEpoch ?? -1)) epochs.assign(partitionLeaderEpoch, baseOffset)
 }
 
-function removeAll(segments: LogSegment[], { onRecovery }: LoadRequest): void {
-  // from the end, so that what a crash leaves goes on without a gap
+function removeAll(segments: LogSegment[], { storage, onRecovery }: LoadRequest): void {
+  // from the end, and one by one, so that what a crash leaves goes on without a gap
   for (let segment = segments.pop(); segment !== undefined; segment = segments.pop()) {
     onRecovery({ kind: 'removed', segment: segment.baseOffset, bytes: segment.size })
     segment.remove()
+    storage.sync()
   }
 }

@@ -126,10 +126,10 @@ export class LogSegment {
   }
 
   /**
-   * Rebuilds the indexes from the batches and cuts what is behind the last good one.
+   * Rebuilds the indexes from the batches up to the last good one. What is behind that is for the caller to cut.
    *
    * @param take is given each batch, and returns the transactions that were aborted by it
-   * @returns how many bytes were cut
+   * @returns how many bytes are behind the last good batch
    * @throws InvalidIndexOffset where offsets go back, with the indexes half built; what `take` throws
    */
   recover(
@@ -153,7 +153,6 @@ export class LogSegment {
     }
     const bytes = this.size - valid
     const isZero = isZeroFrom(this.file, valid)
-    if (bytes > 0) this.file.truncate(valid)
     this.finish()
     this.#bytesSinceLastIndexEntry = 0
     return { bytes, fault: step.value, isZero }
