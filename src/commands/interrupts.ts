@@ -1,4 +1,5 @@
 import { MirrorPidError } from '../errors.ts'
+import { writeNote } from './output.ts'
 
 /** What an interrupted job leaves on disk. */
 export interface Left {
@@ -18,6 +19,17 @@ export class Interrupted extends MirrorPidError {
     this.signal = signal
     this.unfinished = unfinished
   }
+}
+
+/**
+ * Of work that changes a partition and never pauses, so that a signal ends the process at once and nothing can be said any more:
+ * said before, to who may press Ctrl-C.
+ */
+export function forewarn(directory: string, { json, quiet }: { json?: true; quiet?: true }): void {
+  if (json || quiet || !process.stderr.isTTY) return
+  writeNote(
+    `should this be interrupted, run it again before a broker starts on ${directory}: it does the rest`,
+  )
 }
 
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']

@@ -21,9 +21,10 @@ last stable offset is that with all of the log replicated. The log start offset 
 directory.
 
 Nothing is changed without --write; all changes stay in memory. With it they are made, under a lock (.mirrorpid-lock)
-that keeps other runs of mirrorpid away, and the log is closed as a clean shutdown does. Stop the broker first: one that is
-seen to hold the .lock of the log directory (on Linux, in /proc/locks) is named, and nothing is done. Producers whose batches were all deleted are known from snapshots alone,
-and are forgotten by a recovery.
+that keeps other runs of mirrorpid away, and the log is closed as a clean shutdown does. A run with --write that was killed,
+or interrupted, must be run again before a broker starts. Stop the broker first: one that is seen to hold the .lock of the
+log directory (on Linux, in /proc/locks) is named, and nothing is done. Producers whose batches were all deleted are known
+from snapshots alone, and are forgotten by a recovery.
 
 As Apache Kafka up to at least 4.3 sees the log: --producer-id-test stock --barrier-policy ignore.
   --producer-id-test   mirror (default): batches have a producer unless their id is -1; stock: only ids from 0 on count,

@@ -6,6 +6,7 @@ import {
   recoverPartition,
 } from '../node/partition/recoverPartition.ts'
 import { commandCore } from './commandCore.ts'
+import { forewarn } from './interrupts.ts'
 import {
   count,
   describeFailureIn,
@@ -29,6 +30,7 @@ const BROKER_STOPPERS: readonly string[] = ['INVALID_TXN_STATE', 'INVALID_RECORD
 export async function runRecover(directory: string, flags: RecoverFlags): Promise<void> {
   const { json, quiet, ...options } = flags
   const onProgress = json || quiet || !process.stderr.isTTY ? () => {} : showProgress
+  if (flags.write) forewarn(directory, flags)
   try {
     const report = await recoverPartition(directory, { ...options, ...commandCore(), onProgress })
     const { unreadable, ...rest } = report

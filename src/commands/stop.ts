@@ -29,8 +29,8 @@ The failover of one mirrored partition, on its files. In this order, each step s
   4. Indexes, the transaction index and a producer snapshot at the log end are written, as a clean shutdown does.
   5. The state becomes STOPPED. Run again, the command changes nothing, and says where the barrier is.
 
-Stop the brokers first. A run that was killed must be run again before a broker starts: until then the end of the log may
-be half written. A stop that is under way keeps its --open-transactions.
+Stop the brokers first. A run that was killed, or interrupted, must be run again before a broker starts: until then the end
+of the log may be half written. A stop that is under way keeps its --open-transactions.
 
 The whole log is replayed, since producer snapshots of Kafka's brokers know no mapped ids. So producers whose batches were
 all deleted are forgotten, local ones too: they were known from snapshots alone.

@@ -6,6 +6,7 @@ import {
   stopPartition,
 } from '../node/partition/stopPartition.ts'
 import { commandCore } from './commandCore.ts'
+import { forewarn } from './interrupts.ts'
 import {
   count,
   describeFailureIn,
@@ -23,6 +24,7 @@ import type { StopFlags } from './stop.ts'
 
 export async function runStop(directory: string, flags: StopFlags): Promise<void> {
   const { json, quiet, ...options } = flags
+  if (!flags.dryRun) forewarn(directory, flags)
   try {
     const report = await stopPartition(directory, {
       ...options,

@@ -1,4 +1,5 @@
 // What a command says when a signal ends it is what is there: on disk, and to be done.
+import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -8,6 +9,7 @@ import {
   type CommandOutcome,
   interruptCommand,
   leftovers,
+  mainScript,
   readTree,
   runCommand,
   temporaryDirectories,
@@ -110,6 +112,32 @@ it('a signal during rewrite --out says where the finished output is', async () =
     `interrupted by SIGINT: unfinished output was removed, and what was finished stays in ${out}`,
   )
 })
+
+describe.runIf(process.platform === 'linux')(
+  'work that never pauses, so that a signal ends it without a word',
+  () => {
+    const stop = '--cluster-id B --source-cluster-id A --unmarked'
+    const onTerminal = (args: string) => {
+      const command = `'${process.execPath}' '${mainScript}' ${args}`
+      return spawnSync('script', ['-qec', command, '/dev/null'], { encoding: 'utf8' }).stdout
+    }
+    const forewarning = 'should this be interrupted, run it again before a broker starts on'
+
+    it.each([
+      ['stop', stop, '--dry-run'],
+      ['recover', '--write', ''],
+    ])('%s says before what to do then, on a terminal', (command, changing, reading) => {
+      const directory = writeTree(join(newDirectory(), 'orders-0'), { [first]: batch({ producerId: -7n }) })
+      const other = command === 'stop' ? `${changing} ${reading}` : reading
+      expect(onTerminal(`${command} '${directory}' ${other}`)).not.toContain(forewarning)
+      expect(onTerminal(`${command} '${directory}' ${changing} --json`)).not.toContain(forewarning)
+      expect(onTerminal(`${command} '${directory}' ${changing} --quiet`)).not.toContain(forewarning)
+      expect(onTerminal(`${command} '${directory}' ${changing}`)).toContain(
+        `${forewarning} ${directory}: it does the rest`,
+      )
+    })
+  },
+)
 
 it('a signal during a job that only reads says that nothing was changed', async () => {
   const job = runJob(
