@@ -111,7 +111,7 @@ nothing was changed
     const directory = partition()
     const state = { version: 1, state: 'FAILED', sourceClusterId: 'A', failure: 'the source is gone' }
     writeFileSync(join(directory, 'mirror-state.json'), JSON.stringify(state))
-    expect(runCommand(['stop', directory, ...IDS])).toMatchObject({ status: 0, stderr: '' })
+    expect(runCommand(['stop', directory, ...IDS])).toMatchObject({ status: 0, stderr: NOTE })
     expect(JSON.parse(readFileSync(join(directory, 'mirror-state.json'), 'utf8'))).toMatchObject({
       state: 'STOPPED',
       failure: null,
