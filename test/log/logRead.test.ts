@@ -84,6 +84,7 @@ describe('reading a log', () => {
     rolled.roll()
     rolled.append(encodeOp({ kind: 'data', pid: 1, seq: 6 }), 'client')
     expect(bases(rolled.read(6n).records)).toEqual([7])
+    rolled.updateHighWatermark(4n)
     rolled.deleteRecordsBefore(4n)
     expect(() => rolled.read(3n)).toThrow(OffsetOutOfRangeError)
     expect(bases(rolled.read(4n, { maxBytes: 0 }).records)).toEqual([3])

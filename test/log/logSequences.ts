@@ -1,6 +1,7 @@
 import type { RecordBatch } from '../../src/formats/recordBatch.ts'
 import { recordBatches } from '../../src/formats/recordBatches.ts'
 import type { PartitionLogOptions } from '../../src/log/partition/logOptions.ts'
+import { LOG_START_FILE } from '../../src/log/partition/logStartFile.ts'
 import { type BatchOp, encodeOp, viewOf } from '../producers/logBuilder.ts'
 import { random } from '../producers/sequences.ts'
 import {
@@ -217,7 +218,7 @@ export class SequenceMaker {
       if (op.kind === 'barrier') open.clear()
       offset = Number(viewOf(encodeOp(op)).nextOffset)
     }
-    if (this.chance(0.04) && ops[0] !== undefined) ops[0].offset = Math.max(0, this.end - 1 - this.below(3))
+    this.#lower(ops[0])
     const step = this.#append(this.#isMirrored && this.chance(0.5) ? 'mirror' : 'replication', 0, ops)
     // a leader may be older than what it hands out
     if (this.chance(0.05)) step.leaderEpoch = Math.max(0, this.#epoch - 1)
@@ -234,6 +235,19 @@ export class SequenceMaker {
     return step
   }
 
+  /** A batch that begins below the end of the log. */
+  #lower(first: BatchOp | undefined): void {
+    const isEmpty = this.start === this.end
+    if (first === undefined || !this.chance(isEmpty ? 0.3 : 0.04)) return
+    const offset = Math.max(0, this.end - 1 - this.below(3))
+    const { lastOffset } = viewOf(encodeOp({ ...first, offset }))
+    // a broker takes one that ends there too, and then stands in a gap
+    if (isEmpty && lastOffset < this.end) return
+    // where a cut went through a batch, a broker never takes the whole one again
+    const isCut = !isEmpty && this.#batchAt(BigInt(this.end - 1)) === undefined
+    if (this.#isMirrored || !isCut) first.offset = offset
+  }
+
   reopen(): OpenStep {
     const isClean = this.chance(0.4)
     // an older checkpoint than the log, after a crash
@@ -243,6 +257,7 @@ export class SequenceMaker {
     const bases = this.run.log.segments.map(({ baseOffset }) => Number(baseOffset))
     const recoveryPoint = this.pick([0, this.pick(bases), this.end, this.below(this.end + 1)])
     const damage = isClean ? this.#lostIndexes(0.1, bases.at(-1)) : this.#crash(recoveryPoint, bases)
+    if (logStartOffset < this.start) damage.push({ file: LOG_START_FILE, kind: 'remove' })
     return { op: isClean ? 'close' : 'crash', damage, logStartOffset, recoveryPoint, clean: isClean }
   }
 
@@ -310,8 +325,7 @@ export class SequenceMaker {
     const damage: Damage[] = this.chance(0.3) ? this.#lostIndexes(this.pick([0.3, 1])) : []
     const epochs = 'leader-epoch-checkpoint'
     // a broker that has to rebuild indexes in the middle first finds the epochs out of their order
-    if (this.chance(0.05) && damage.length === 0)
-      damage.push({ file: epochs, kind: this.pick(['remove', 'write']), bytes: '' })
+    if (this.chance(0.05) && damage.length === 0) damage.push({ file: epochs, kind: 'remove' })
     const snapshots = storage.list().filter((name) => name.endsWith('.snapshot'))
     for (const file of snapshots) {
       const dice = this.#next()

@@ -136,6 +136,7 @@ describe('a second stop', () => {
     const storage = stopped(...LOCAL)
     const log = PartitionLog.open(storage)
     log.roll()
+    log.updateHighWatermark(log.logEndOffset)
     log.deleteRecordsBefore(log.logEndOffset)
     log.close()
     expect(second(storage)).toMatchObject({ alreadyStopped: true })

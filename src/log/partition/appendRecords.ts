@@ -16,6 +16,8 @@ export interface CheckedRecords {
 
 export interface AppendPlace {
   logEndOffset: bigint
+  /** Where the last batch that is stored ends: below the log end offset where a cut went through a batch, or the log is empty. */
+  storedEndOffset: () => bigint
   /** The leader's; null where batches keep theirs. */
   leaderEpoch: number | null
   /** For a leader's batches. */
@@ -46,11 +48,11 @@ export function checkRecords(
     const bytes = given.slice()
     const batches = [...recordBatches(bytes)]
     for (const batch of batches) setLeaderEpoch(batch, leaderEpoch)
-    checkOffsets(batches, place.logEndOffset)
+    checkOffsets(batches, place)
     return { bytes, batches }
   }
   const batches = upToEpoch([...recordBatches(given)], leaderEpoch)
-  checkOffsets(batches, place.logEndOffset)
+  checkOffsets(batches, place)
   const length = batches.reduce((sum, batch) => sum + batch.sizeInBytes, 0)
   return { bytes: given.subarray(0, length), batches }
 }
@@ -84,8 +86,8 @@ function leaderBatch(given: Uint8Array, origin: AppendOrigin, place: AppendPlace
   return { bytes, batches }
 }
 
-function checkOffsets(batches: readonly RecordBatch[], logEndOffset: bigint): void {
-  let expected = logEndOffset
+function checkOffsets(batches: readonly RecordBatch[], place: AppendPlace): void {
+  let expected = leastOffset(batches, place)
   for (const { baseOffset, lastOffset, magic, partitionLeaderEpoch } of batches) {
     // of a compressed entry of magic 0 and 1 the header has the last offset alone
     if (baseOffset < expected || lastOffset < baseOffset) {
@@ -101,6 +103,21 @@ function checkOffsets(batches: readonly RecordBatch[], logEndOffset: bigint): vo
     }
     expected = lastOffset + 1n
   }
+}
+
+/**
+ * A log may end within a batch, whose rest is then fetched with its beginning: a source hands out whole batches. What is below
+ * the end of the log is stored again, as long as nothing that is stored is there too.
+ */
+function leastOffset(
+  batches: readonly RecordBatch[],
+  { logEndOffset, storedEndOffset }: AppendPlace,
+): bigint {
+  const [first] = batches
+  const last = batches.at(-1)
+  if (first === undefined || last === undefined || first.baseOffset >= logEndOffset) return logEndOffset
+  const isRest = last.lastOffset >= logEndOffset && first.baseOffset >= storedEndOffset()
+  return isRest ? first.baseOffset : logEndOffset
 }
 
 function noOffsetsLeft(baseOffset: bigint, lastOffset: bigint): InvalidRecordError {

@@ -86,9 +86,9 @@ export class IndexFile {
     return low
   }
 
-  flush(): void {
+  /** Cuts off the zeros that are no entries. */
+  trim(): void {
     this.#cutTo(this.at(this.#count))
-    this.#file.flush()
   }
 
   #beyond(fault: string, baseOffset: bigint): InvalidRecordError {

@@ -10,6 +10,7 @@ import { LeaderEpochs } from './leaderEpochs.ts'
 import { tidyLeftovers } from './leftovers.ts'
 import type { CheckedLogOptions, CheckedSegment, RecoveryEvent } from './logOptions.ts'
 import { LogSegment } from './logSegment.ts'
+import { LogStartFile } from './logStartFile.ts'
 import { MAX_OFFSET, maxOffset } from './offsets.ts'
 import { SnapshotFiles } from './snapshotFiles.ts'
 import { StateReplay, takeBatch } from './stateReplay.ts'
@@ -34,6 +35,7 @@ export interface LoadedLog {
   logEndOffset: bigint
   epochs: LeaderEpochs
   snapshots: SnapshotFiles
+  logStart: LogStartFile
   state: ProducerStateManager
 }
 
@@ -41,9 +43,12 @@ export interface LoadedLog {
  * Opens what a partition's storage holds, as a broker does when it starts: leftovers, segments and their indexes, the
  * damaged tail, epochs, producer state. Source: Kafka's LogLoader.
  */
-export function loadLog(request: LoadRequest): LoadedLog {
-  const { storage, onRecovery } = request
+export function loadLog(given: LoadRequest): LoadedLog {
+  const { storage, onRecovery } = given
   requireOffsets(storage.list())
+  const logStart = new LogStartFile(storage)
+  // a broker may have raised it since, or this log
+  const request = { ...given, logStartOffset: maxOffset(given.logStartOffset, logStart.offset ?? 0n) }
   tidyLeftovers(storage, onRecovery)
   const epochs = new LeaderEpochs(storage)
   const snapshots = new SnapshotFiles(storage, (offset, error) =>
@@ -74,7 +79,7 @@ export function loadLog(request: LoadRequest): LoadedLog {
   epochs.truncateFromStart(request.logStartOffset)
   snapshots.removeStray(segments.map(({ baseOffset }) => baseOffset))
   const state = replay.finish(segments, logStartOffset, logEndOffset)
-  return { segments, logStartOffset, logEndOffset, epochs, snapshots, state }
+  return { segments, logStartOffset, logEndOffset, epochs, snapshots, logStart, state }
 }
 
 /** A broker does not start on a segment whose name holds no int64. */
@@ -168,7 +173,11 @@ function recoverSegment(
     const barriers = state.barriers.slice(known)
     const position = size - bytes
     request.onChecked({ baseOffset, bytes: position, batches, mirroredBatches, barriers })
-    if (bytes === 0) return true
+    if (bytes === 0) {
+      // no cut: a process that has died may have left all of it unflushed
+      segment.file.truncate(position)
+      return true
+    }
     onRecovery({ kind: 'cut', segment: baseOffset, position, bytes, fault: fault ?? 'size', isZero })
     removeAll(behind, request)
     segment.file.truncate(position)

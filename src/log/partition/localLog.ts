@@ -8,10 +8,11 @@ import type { LoadedLog } from './loadLog.ts'
 import { LogClosedError } from './logErrors.ts'
 import type { CheckedLogOptions } from './logOptions.ts'
 import { LogSegment } from './logSegment.ts'
+import type { LogStartFile } from './logStartFile.ts'
 import { minOffset } from './offsets.ts'
 import type { PreparedSnapshot, SnapshotFiles } from './snapshotFiles.ts'
 import { rebuildState } from './stateReplay.ts'
-import type { LogStorage } from './storage.ts'
+import type { SyncedStorage } from './syncedStorage.ts'
 
 /** A new segment to begin, and the snapshot of the producer state before it. */
 export interface PlannedRoll {
@@ -21,8 +22,12 @@ export interface PlannedRoll {
 }
 
 /**
- * The files of a partition's log: segments, leader epochs, snapshots. What is behind the last flush is kept in mind;
- * what may be appended is for others to decide. Source: Kafka's LocalLog.
+ * The files of a partition's log: segments, leader epochs, snapshots, log start offset. What may be appended is for others to
+ * decide. Source: Kafka's LocalLog.
+ *
+ * What a loss of power leaves of changes that were not flushed must be a log that opens as an older one, or as the changed
+ * one. So the log start offset goes first where it rises, and before a cut where that lowers it: a log that ends below its
+ * start counts for none. And the names of segments behind a cut go before the cut.
  */
 export class LocalLog {
   readonly segments: LogSegment[]
@@ -31,18 +36,18 @@ export class LocalLog {
   logEndOffset: bigint
   /** What lies below it was flushed. */
   recoveryPoint: bigint
-  readonly #storage: LogStorage
+  readonly #storage: SyncedStorage
   readonly #options: CheckedLogOptions
   readonly #snapshots: SnapshotFiles
-  /** Whether more than an append waits to be made to last. */
-  #isChanged = true
+  readonly #logStart: LogStartFile
 
-  constructor(storage: LogStorage, options: CheckedLogOptions, loaded: LoadedLog, recoveryPoint: bigint) {
+  constructor(storage: SyncedStorage, options: CheckedLogOptions, loaded: LoadedLog, recoveryPoint: bigint) {
     this.#storage = storage
     this.#options = options
     this.segments = loaded.segments
     this.epochs = loaded.epochs
     this.#snapshots = loaded.snapshots
+    this.#logStart = loaded.logStart
     this.logStartOffset = loaded.logStartOffset
     this.logEndOffset = loaded.logEndOffset
     this.recoveryPoint = minOffset(recoveryPoint, loaded.logEndOffset)
@@ -50,6 +55,17 @@ export class LocalLog {
 
   get active(): LogSegment {
     return this.segments.at(-1)!
+  }
+
+  /** Whether all that is stored lies below the log start offset. */
+  get isEmpty(): boolean {
+    return this.logStartOffset === this.logEndOffset
+  }
+
+  /** Below which no batch can begin that is not stored yet. */
+  get storedEndOffset(): bigint {
+    if (this.isEmpty) return 0n
+    return this.segments.findLast(({ size }) => size > 0)?.readNextOffset() ?? this.segments[0]!.baseOffset
   }
 
   /** @param roll comes first; it was planned when the state did not know the batches yet */
@@ -71,7 +87,10 @@ export class LocalLog {
 
   /** The roll without which the active segment cannot take the batches; null for none. The state is that before them. */
   planRoll({ bytes, batches }: CheckedRecords, state: ProducerStateManager): PlannedRoll | null {
-    return this.#mustRoll(batches, bytes.length) ? this.#plannedAt(batches[0]!.baseOffset, state) : null
+    const { baseOffset } = batches[0]!
+    // the log ends within a batch, and with a segment that is empty and has a name above the batch
+    if (baseOffset < this.active.baseOffset) return { baseOffset, snapshot: null }
+    return this.#mustRoll(batches, bytes.length) ? this.#plannedAt(baseOffset, state) : null
   }
 
   /** Begins a new segment at the log end offset, unless the active one does. */
@@ -85,38 +104,45 @@ export class LocalLog {
    * the log is flushed.
    */
   truncateTo(offset: bigint): void {
-    while (this.active.baseOffset > offset) this.#removeLast()
+    if (offset < this.logStartOffset) this.#noteLogStart(offset)
+    this.#removeAbove(offset)
     this.active.truncateTo(offset)
     this.epochs.truncateFromEnd(offset)
     this.#endAt(offset)
   }
 
-  truncateFullyAndStartAt(offset: bigint): void {
-    while (this.segments.length > 0) this.#removeLast()
+  /** @param logStartOffset may be above the offset: the batch that comes next holds it */
+  truncateFullyAndStartAt(offset: bigint, logStartOffset: bigint): void {
     this.#snapshots.clear()
     this.epochs.clear()
-    this.#add(offset)
-    this.logStartOffset = offset
+    const first = this.segments[0]!
+    this.#removeAbove(first.baseOffset)
+    first.truncateTo(first.baseOffset)
+    this.#storage.sync()
+    this.#noteLogStart(logStartOffset)
+    if (first.baseOffset !== offset) {
+      // a partition's directory is never without a segment
+      this.#add(offset)
+      this.#storage.sync()
+      this.#remove(this.segments.shift()!)
+    }
     this.#endAt(offset)
+    this.logStartOffset = logStartOffset
   }
 
   startAt(offset: bigint): void {
-    while (this.segments.length > 1 && this.segments[1]!.baseOffset <= offset) {
-      this.#remove(this.segments.shift()!)
-    }
+    if (offset > this.recoveryPoint) this.flush()
+    const isOver = () => this.segments.length > 1 && this.segments[1]!.baseOffset <= offset
+    if (isOver()) this.#noteLogStart(offset)
+    else this.#logStart.note(offset)
+    while (isOver()) this.#remove(this.segments.shift()!)
     this.logStartOffset = offset
     this.epochs.truncateFromStart(offset)
     this.#snapshots.startAt(offset)
   }
 
   flush(): void {
-    if (this.recoveryPoint === this.logEndOffset && !this.#isChanged) return
-    for (const [at, segment] of this.segments.entries()) {
-      const next = this.segments[at + 1]
-      if (next === undefined || next.baseOffset > this.recoveryPoint) segment.flush()
-    }
     this.#storage.sync()
-    this.#isChanged = false
     this.recoveryPoint = this.logEndOffset
   }
 
@@ -124,7 +150,7 @@ export class LocalLog {
   finish(state: ProducerStateManager): void {
     this.#snapshots.take(state)
     this.active.finish()
-    this.#isChanged = true
+    for (const segment of this.segments) segment.trim()
     this.flush()
     this.#storage.close()
   }
@@ -167,9 +193,12 @@ export class LocalLog {
    * is: a loss of power, which keeps what it will, leaves no hole.
    */
   #roll({ baseOffset, snapshot }: PlannedRoll): void {
+    if (this.active.baseOffset > baseOffset) {
+      this.#removeAbove(baseOffset)
+      if (this.active.baseOffset === baseOffset) return
+    }
     this.active.finish()
     this.#snapshots.write(snapshot)
-    this.#isChanged = true
     this.flush()
     this.#add(baseOffset)
   }
@@ -178,25 +207,27 @@ export class LocalLog {
     const segment = new LogSegment(this.#storage, baseOffset, this.#options)
     segment.createIndexes()
     this.segments.push(segment)
-    this.#isChanged = true
-  }
-
-  #remove(segment: LogSegment): void {
-    this.#snapshots.remove(segment.baseOffset)
-    segment.remove()
-    this.#isChanged = true
   }
 
   /** One is gone for good before the next goes: what a loss of power leaves goes on without a hole. */
-  #removeLast(): void {
-    this.#remove(this.segments.pop()!)
+  #remove(segment: LogSegment): void {
+    this.#snapshots.remove(segment.baseOffset)
+    segment.remove()
     this.#storage.sync()
+  }
+
+  /** From the end, and for good before anything below is changed. */
+  #removeAbove(offset: bigint): void {
+    while (this.active.baseOffset > offset) this.#remove(this.segments.pop()!)
+  }
+
+  #noteLogStart(offset: bigint): void {
+    if (this.#logStart.note(offset)) this.#storage.sync()
   }
 
   #endAt(offset: bigint): void {
     this.logEndOffset = offset
     this.logStartOffset = minOffset(this.logStartOffset, offset)
     this.recoveryPoint = minOffset(this.recoveryPoint, offset)
-    this.#isChanged = true
   }
 }

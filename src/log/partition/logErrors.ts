@@ -3,7 +3,8 @@ import { MirrorPidError } from '../../errors.ts'
 /** Why a log refuses an append, a read or a file. Names and rules are those of Kafka's exceptions. */
 
 /**
- * An offset that the log does not hold: below its start, or above its end.
+ * An offset that the log does not hold: below its start, or above its end; or, where records are to be deleted, one that is
+ * not replicated yet.
  *
  * @example
  * log.read(log.logEndOffset + 1n) // throws OffsetOutOfRangeError
@@ -13,11 +14,19 @@ export class OffsetOutOfRangeError extends MirrorPidError {
   readonly logStartOffset: bigint
   readonly logEndOffset: bigint
 
-  constructor(offset: bigint, logStartOffset: bigint, logEndOffset: bigint) {
+  constructor(
+    offset: bigint,
+    logStartOffset: bigint,
+    logEndOffset: bigint,
+    highWatermark: bigint | null = null,
+  ) {
     super(
       'OFFSET_OUT_OF_RANGE',
-      `offset ${offset} is not in this log, which goes from ${logStartOffset} to ${logEndOffset}. Read from the log ` +
-        'start offset, or wait until the log has grown.',
+      highWatermark === null
+        ? `offset ${offset} is not in this log, which goes from ${logStartOffset} to ${logEndOffset}. Read from the log ` +
+            'start offset, or wait until the log has grown.'
+        : `records up to offset ${offset} cannot be deleted: it is above the high watermark ${highWatermark}. Nothing was ` +
+            'changed; raise the high watermark first (updateHighWatermark), once they are replicated.',
     )
     this.offset = offset
     this.logStartOffset = logStartOffset

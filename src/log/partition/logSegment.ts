@@ -175,11 +175,10 @@ export class LogSegment {
     this.timeIndex.maybeAppend(this.largestTimestamp)
   }
 
-  flush(): void {
-    this.file.flush()
-    this.#offsetIndex?.flush()
-    this.#timeIndex?.flush()
-    this.transactionIndex.flush()
+  /** Cuts off what a broker has allocated for index entries to come. */
+  trim(): void {
+    this.#offsetIndex?.trim()
+    this.#timeIndex?.trim()
   }
 
   remove(): void {

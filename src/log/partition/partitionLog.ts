@@ -8,7 +8,7 @@ import {
   type ProducerStateManagerOptions,
   requireOffset,
 } from '../../producers/managerOptions.ts'
-import type { ProducerStateManager } from '../../producers/producerStateManager.ts'
+import { ProducerStateManager } from '../../producers/producerStateManager.ts'
 import type { AbortedTransactionEntry } from '../../producers/transactions.ts'
 import { partsOf, requireAccepted } from './appendParts.ts'
 import { type CheckedRecords, checkRecords } from './appendRecords.ts'
@@ -26,6 +26,7 @@ import {
 import { type LogOffsets, type LogRead, type LogReadOptions, readLog } from './logRead.ts'
 import { minOffset } from './offsets.ts'
 import type { LogStorage } from './storage.ts'
+import { SyncedStorage } from './syncedStorage.ts'
 
 /**
  * A partition's log: segments with their indexes, leader epochs, producer state and its snapshots. Its files are those of
@@ -61,6 +62,7 @@ export class PartitionLog implements LogOffsets {
 
   private constructor(storage: LogStorage, options: PartitionLogOptions) {
     const { core, ...opening } = checkOpening(storage, options)
+    const synced = new SyncedStorage(storage)
     this.#options = checkLogOptions(options)
     // the log start offset is the log's own to keep
     const { logStartOffset: _, ...stateOptions } = checkOptions({ ...options, logStartOffset: 0n })
@@ -69,13 +71,13 @@ export class PartitionLog implements LogOffsets {
     const { isClean, recoveryPoint } = opening
     const loaded = loadLog({
       ...opening,
-      storage,
+      storage: synced,
       options: this.#options,
       stateOptions,
       engine: engineOf(core),
     })
     this.#state = loaded.state
-    this.#local = new LocalLog(storage, this.#options, loaded, isClean ? loaded.logEndOffset : recoveryPoint)
+    this.#local = new LocalLog(synced, this.#options, loaded, isClean ? loaded.logEndOffset : recoveryPoint)
     this.#highWatermark = this.logStartOffset
     if (options.highWatermark !== undefined) this.updateHighWatermark(options.highWatermark)
     // what opening has removed must not come back beside what is appended
@@ -138,7 +140,9 @@ export class PartitionLog implements LogOffsets {
 
   /**
    * Appends batches: all of them, or none when it throws. An incomplete last batch, as a fetch may have it, is left out.
-   * A set that spans more offsets than one segment can goes into several, as if its parts had been appended in turn.
+   * A set that spans more offsets than one segment can goes into several, as if its parts had been appended in turn. Where the
+   * log ends within a batch (a log that begins there, or was cut there), the whole batch may be appended, by origins
+   * `replication` and `mirror`: a leader hands out no less. A log that is empty then forgets its producers.
    *
    * @param records one batch for origins `client` and `coordinator`, any number for the others; not changed
    * @throws what `ProducerStateManager.append` throws; CorruptBatchError, InvalidRecordError, RecordTooLargeError,
@@ -153,11 +157,18 @@ export class PartitionLog implements LogOffsets {
     checkOrigin(origin)
     const checked = checkRecords(this.#core, bytesOf(records, 'records'), origin, {
       logEndOffset: this.logEndOffset,
+      storedEndOffset: () => this.#local.storedEndOffset,
       leaderEpoch: leaderEpochOf(origin, options, this.#local.epochs.latestEpoch),
       maxBatchBytes: Math.min(this.#options.maxMessageBytes, this.#options.segmentBytes),
     })
     const parts = partsOf(checked)
-    if (parts.length > 1) requireAccepted(parts, this.#state, this.#stateOptions, origin, options)
+    const first = checked.batches[0]?.baseOffset ?? this.logEndOffset
+    const begins = this.#local.isEmpty && first < this.logEndOffset
+    if (begins || parts.length > 1) {
+      const state = begins ? new ProducerStateManager(this.#stateOptions) : this.#state
+      requireAccepted(parts, state, this.#stateOptions, origin, options)
+    }
+    if (begins) this.#restartAt(first, this.logStartOffset)
     let duplicate: DuplicateBatch | null = null
     for (const part of parts) duplicate ??= this.#appendPart(part, origin, options)
     return resultOf(checked, duplicate)
@@ -237,26 +248,25 @@ export class PartitionLog implements LogOffsets {
   /** Drops everything; the log begins and ends at an offset. */
   truncateFullyAndStartAt(offset: bigint): void {
     this.#requireUsable()
-    requireOffset('offset', offset)
-    this.#changing(() => {
-      this.#local.truncateFullyAndStartAt(offset)
-      this.#highWatermark = offset
-      this.#rebuildState()
-      this.#local.flush()
-    })
+    this.#restartAt(requireOffset('offset', offset), offset)
   }
 
-  /** Raises the log start offset; segments that lie below it as a whole are removed. */
+  /**
+   * Raises the log start offset, also to one within a batch; segments that lie below it as a whole are removed. A log that is
+   * opened again begins there: `log-start-offset-checkpoint`, beside the segments, says so.
+   *
+   * @throws OffsetOutOfRangeError above the high watermark
+   */
   deleteRecordsBefore(offset: bigint): void {
     this.#requireUsable()
-    if (requireOffset('offset', offset) > this.logEndOffset) {
-      throw new OffsetOutOfRangeError(offset, this.logStartOffset, this.logEndOffset)
+    if (requireOffset('offset', offset) > this.#highWatermark) {
+      const { logStartOffset, logEndOffset } = this
+      throw new OffsetOutOfRangeError(offset, logStartOffset, logEndOffset, this.#highWatermark)
     }
     if (offset <= this.logStartOffset) return
     this.#changing(() => {
       this.#local.startAt(offset)
       this.#state.onLogStartOffset(offset)
-      this.updateHighWatermark(offset)
     })
   }
 
@@ -282,6 +292,19 @@ export class PartitionLog implements LogOffsets {
     const aborted = this.#state.abortedTransactions.slice(known)
     this.#changing(() => this.#local.append(part, aborted, roll))
     return null
+  }
+
+  /**
+   * Begins anew, with a batch that may begin below the log start offset.
+   * @see Kafka's Partition.doAppendRecordsToFollowerOrFutureReplica
+   */
+  #restartAt(offset: bigint, logStartOffset: bigint): void {
+    this.#changing(() => {
+      this.#local.truncateFullyAndStartAt(offset, logStartOffset)
+      this.#highWatermark = logStartOffset
+      this.#rebuildState()
+      this.#local.flush()
+    })
   }
 
   #rebuildState(): void {

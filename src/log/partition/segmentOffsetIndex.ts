@@ -63,8 +63,8 @@ export class SegmentOffsetIndex {
     this.#file.truncate(this.#countUpTo(offset - 1n))
   }
 
-  flush(): void {
-    this.#file.flush()
+  trim(): void {
+    this.#file.trim()
   }
 
   #countUpTo(offset: bigint): number {

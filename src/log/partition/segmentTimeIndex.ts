@@ -73,7 +73,7 @@ export class SegmentTimeIndex {
     this.#file.truncate(this.#file.countUpTo((view, at) => view.getInt32(at + OFFSET_AT) < relative))
   }
 
-  flush(): void {
-    this.#file.flush()
+  trim(): void {
+    this.#file.trim()
   }
 }

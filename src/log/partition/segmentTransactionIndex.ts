@@ -70,10 +70,6 @@ export class SegmentTransactionIndex {
     if (this.#storage.read(this.#name) !== null) this.#truncate(0)
   }
 
-  flush(): void {
-    this.#file?.flush()
-  }
-
   #truncate(count: number): void {
     this.#load().length = count
     this.#file ??= this.#storage.open(this.#name)

@@ -20,6 +20,7 @@ import org.apache.kafka.common.record.internal.FileRecords;
 import org.apache.kafka.server.common.OffsetAndEpoch;
 import org.apache.kafka.server.common.RequestLocal;
 import org.apache.kafka.server.storage.log.FetchIsolation;
+import org.apache.kafka.server.storage.log.UnexpectedAppendOffsetException;
 import org.apache.kafka.storage.internals.log.AppendOrigin;
 import org.apache.kafka.storage.internals.log.FetchDataInfo;
 import org.apache.kafka.storage.internals.log.LogConfig;
@@ -150,7 +151,17 @@ final class OracleLog {
         int leaderEpoch = step.get("leaderEpoch").asInt();
         String origin = step.get("origin").asText();
         if (origin.equals("replication")) {
-            log.appendAsFollower(records, leaderEpoch);
+            try {
+                log.appendAsFollower(records, leaderEpoch);
+            } catch (UnexpectedAppendOffsetException e) {
+                // As Partition.doAppendRecordsToFollowerOrFutureReplica does.
+                long start = log.logStartOffset();
+                if (log.logEndOffset() != start || e.firstOffset >= start || e.lastOffset < start) {
+                    throw e;
+                }
+                log.truncateFullyAndStartAt(e.firstOffset, Optional.of(start));
+                log.appendAsFollower(records, leaderEpoch);
+            }
             return;
         }
         long end = log.logEndOffset();
