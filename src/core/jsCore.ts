@@ -1,6 +1,6 @@
 import { bytesOf } from '../bytes/view.ts'
 import { MirrorPidError } from '../errors.ts'
-import { checkByteLength, checkInitialCrc, checkRewriteOptions } from './arguments.ts'
+import { checkByteLength, checkInitialCrc, rewriteModeOf } from './arguments.ts'
 import type { Core, RecordBuffer } from './core.ts'
 import { type CoreWithEngine, CRC_ENGINE, type CrcEngine } from './crcEngine.ts'
 import { jsCrcEngine } from './jsCrc.ts'
@@ -41,8 +41,8 @@ export function createCore(
       const plain = bytesOf(bytes, 'bytes')
       return engine.crc32c(plain, 0, plain.length, checkInitialCrc(initial))
     },
-    rewrite(records, options = {}) {
-      const { crc, direction } = checkRewriteOptions(options)
+    rewrite(records, options) {
+      const { crc, direction } = rewriteModeOf(options)
       return rewriteRecords(bytesOf(records, 'records'), crc, direction, engine)
     },
     verify: (records) => verifyRecords(bytesOf(records, 'records'), engine),

@@ -1,8 +1,17 @@
 import { bytesOf, requireBytes } from '../bytes/view.ts'
-import { checkInitialCrc, checkRewriteOptions } from '../core/arguments.ts'
-import type { Core, RecordBuffer, RecordBytes, RewriteOptions, VerifyReport } from '../core/core.ts'
+import { checkInitialCrc, rewriteModeOf } from '../core/arguments.ts'
+import type {
+  Core,
+  CrcMode,
+  Direction,
+  RecordBuffer,
+  RecordBytes,
+  RewriteReport,
+  VerifyReport,
+} from '../core/core.ts'
 import type { CrcEngine } from '../core/crcEngine.ts'
 import { createCore, outOfMemory, recordBuffer } from '../core/jsCore.ts'
+import { rewriteRecords } from '../core/rewriteRecords.ts'
 import * as status from '../core/status.ts'
 import type { CorruptBatchFacts } from '../errors.ts'
 import type { CoreExports } from './exports.ts'
@@ -27,10 +36,10 @@ export function bindCore(wasm: CoreExports): Core {
       requireBytes(bytes, 'bytes')
       return wasm.crc32c(bytes.byteOffset, bytes.byteLength, checkInitialCrc(initial)) >>> 0
     },
-    rewrite(records, options = {}) {
-      if (memory.holds(records)) return rewriteInside(wasm, memory, records, options)
-      const { crc, direction } = checkRewriteOptions(options)
-      if (crc !== 'verify') return outside.rewrite(records, options)
+    rewrite(records, options) {
+      const { crc, direction } = rewriteModeOf(options)
+      if (memory.holds(records)) return rewriteInside(wasm, memory, records, crc, direction)
+      if (crc !== 'verify') return rewriteRecords(bytesOf(records, 'records'), crc, direction, engine)
       return rewriteVerifiedOutside(walk, bytesOf(records, 'records'), direction)
     },
     verify(records) {
@@ -40,9 +49,14 @@ export function bindCore(wasm: CoreExports): Core {
   }
 }
 
-function rewriteInside(wasm: CoreExports, memory: CoreMemory, records: RecordBytes, options: RewriteOptions) {
+function rewriteInside(
+  wasm: CoreExports,
+  memory: CoreMemory,
+  records: RecordBytes,
+  crc: CrcMode,
+  direction: Direction,
+): RewriteReport {
   requireBytes(records, 'records')
-  const { crc, direction } = checkRewriteOptions(options)
   const { byteOffset, byteLength } = records
   const result = wasm.rewrite(byteOffset, byteLength, CRC_MODE[crc], DIRECTION[direction])
   if (result === status.STATUS_OK) return countsOf(memory.report)
