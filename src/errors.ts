@@ -35,6 +35,7 @@ const faults: Record<Exclude<CorruptReason, 'crc' | 'records'>, string> = {
  * core.verify(records).corrupt.map(describeCorruptBatch)
  */
 export function describeCorruptBatch(facts: CorruptBatchFacts): string {
+  if (typeof facts?.position !== 'number') throw new InvalidArgumentError('facts must be CorruptBatchFacts')
   const where = `batch at byte ${facts.position} (base offset ${facts.baseOffset})`
   if (facts.reason === 'records') return `${where} fails the check of its records: ${facts.fault}`
   if (facts.reason !== 'crc') return `${where} ${faults[facts.reason]}`

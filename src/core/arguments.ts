@@ -20,7 +20,7 @@ export type OptionKinds<T> = Readonly<Record<keyof T, OptionKind>>
 export function requireOptions<T extends object>(what: string, options: T, known: OptionKinds<T>): T {
   if (!isPlain(options)) {
     throw new InvalidArgumentError(
-      `${what} must be an object with some of ${namesOf(known)}; got ${shown(options)}`,
+      `${what} must be a plain object with some of ${namesOf(known)}; got ${shown(options)}`,
     )
   }
   for (const name in options) {
@@ -44,8 +44,11 @@ export function requireOptions<T extends object>(what: string, options: T, known
 function isPlain(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   const prototype = Object.getPrototypeOf(value)
-  // a Map or an array has no names; an object of a class, or of another realm, has
-  return prototype === Object.prototype || Object.prototype.toString.call(value) === '[object Object]'
+  if (prototype === Object.prototype || prototype === null) return true
+  // an object of a class, or of another realm; a Map or an array has no names, and copies lose what is inherited
+  if (Object.prototype.toString.call(value) !== '[object Object]') return false
+  for (const name in value) if (!Object.hasOwn(value, name)) return false
+  return true
 }
 
 function namesOf(known: object): string {
@@ -89,7 +92,7 @@ export function requireThing<T extends object>(name: string, value: T, member: k
   throw new InvalidArgumentError(`${name} must be ${kind}; got ${shown(value)}`)
 }
 
-function oneOf<T extends string>(name: string, value: unknown, allowed: readonly T[]): T {
+export function oneOf<T extends string>(name: string, value: unknown, allowed: readonly T[]): T {
   if ((allowed as readonly unknown[]).includes(value)) return value as T
   const choices = allowed.map((choice) => `"${choice}"`).join(', ')
   throw new InvalidArgumentError(

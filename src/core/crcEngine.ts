@@ -24,7 +24,7 @@ export interface CoreWithEngine extends Core {
 
 /** The engine of a core, to handle a batch that is not in memory as a whole. */
 export function engineOf(core: Core): CrcEngine {
-  const engine = (core as Partial<CoreWithEngine> | undefined)?.[CRC_ENGINE]
+  const engine = (core as Partial<CoreWithEngine> | null | undefined)?.[CRC_ENGINE]
   if (engine !== undefined) return engine
   throw new InvalidArgumentError('core must be one that loadCore(), loadCoreSync() or jsCore() gave')
 }

@@ -1,10 +1,11 @@
+import { type OptionKinds, requireList, requireOptions, requireThing, shown } from '../core/arguments.ts'
 import type { CrcEngine } from '../core/crcEngine.ts'
 import { defaultCrcEngine } from '../core/jsCrc.ts'
 import { NO_PRODUCER_ID } from '../core/producerId.ts'
 import { CorruptBatchError, InvalidArgumentError } from '../errors.ts'
 import { controlTypeOf } from './controlRecord.ts'
 import { ControlRecordType } from './controlRecordType.ts'
-import { type DecodeOptions, decodeRecords } from './decodeRecords.ts'
+import { DECODE_OPTIONS, type DecodeOptions, recordsOf } from './decodeRecords.ts'
 import type { KafkaRecord } from './record.ts'
 import { crcFault, type RecordBatch } from './recordBatch.ts'
 import { recordBatches } from './recordBatches.ts'
@@ -28,6 +29,14 @@ export interface ConsumerViewOptions extends DecodeOptions {
   checkCrcs?: boolean
 }
 
+const VIEW_OPTIONS: OptionKinds<ConsumerViewOptions> = {
+  ...DECODE_OPTIONS,
+  isolation: 'any',
+  abortedTransactions: 'any',
+  fromOffset: 'any',
+  checkCrcs: 'boolean',
+}
+
 /** What a consumer sees of a record set. */
 export interface ConsumerView {
   records: KafkaRecord[]
@@ -42,6 +51,7 @@ export interface ConsumerView {
  *
  * @throws CorruptBatchError on a batch that cannot be framed or, unless `checkCrcs` is false, has a wrong CRC
  * @throws InvalidRecordError when records do not have Kafka's form
+ * @throws InvalidArgumentError
  * @see Kafka's CompletedFetch
  * @example
  * const { records, nextOffset } = await consumerView(bytes, { isolation: 'read_committed', abortedTransactions })
@@ -50,6 +60,7 @@ export async function consumerView(
   bytes: Uint8Array | DataView,
   options: ConsumerViewOptions = {},
 ): Promise<ConsumerView> {
+  requireOptions('options of consumerView', options, VIEW_OPTIONS)
   const { isolation = 'read_uncommitted', fromOffset = 0n, checkCrcs = true } = options
   if (isolation !== 'read_uncommitted' && isolation !== 'read_committed') {
     const got = JSON.stringify(isolation)
@@ -63,7 +74,7 @@ export async function consumerView(
     if (engine !== null) requireValid(batch, engine)
     const isHidden = aborted?.pass(batch) ?? false
     if (!isHidden && !batch.isControl) {
-      for (const record of await decodeRecords(batch, options)) {
+      for (const record of await recordsOf(batch, options)) {
         if (record.offset >= view.nextOffset) view.records.push(record)
       }
     }
@@ -78,6 +89,16 @@ function requireValid(batch: RecordBatch, engine: CrcEngine): void {
   if (fault !== null) throw new CorruptBatchError(fault)
 }
 
+/** Ids and offsets as strings or numbers, as other clients have them, would hide nothing. */
+function requireAborted(entry: AbortedTransaction): void {
+  requireThing('an entry of abortedTransactions', entry, 'producerId', 'an AbortedTransaction')
+  const { producerId, firstOffset } = entry
+  if (typeof producerId === 'bigint' && typeof firstOffset === 'bigint') return
+  throw new InvalidArgumentError(
+    `an entry of abortedTransactions has bigints; got producerId ${shown(producerId)}, firstOffset ${shown(firstOffset)}`,
+  )
+}
+
 /** The producers whose records are those of an aborted transaction, as the walk goes on. */
 class AbortedProducers {
   readonly #queue: readonly AbortedTransaction[]
@@ -85,6 +106,7 @@ class AbortedProducers {
   readonly #producerIds = new Set<bigint>()
 
   constructor(transactions: readonly AbortedTransaction[]) {
+    for (const entry of requireList('abortedTransactions', transactions)) requireAborted(entry)
     this.#queue = [...transactions].sort((a, b) => (a.firstOffset < b.firstOffset ? -1 : 1))
   }
 

@@ -16,7 +16,7 @@ import {
 } from './kraftRecords.ts'
 import { decodeMirrorPidReset, type MirrorPidReset } from './mirrorPidReset.ts'
 import { type KafkaRecord, parseRecords } from './record.ts'
-import type { RecordBatch } from './recordBatch.ts'
+import { type RecordBatch, requireBatch } from './recordBatch.ts'
 
 /** What a control record says, by its type. */
 export type ControlRecordValue =
@@ -88,7 +88,7 @@ export function controlTypeOf(batch: RecordBatch): number | null {
 }
 
 function readControlBatch<T>(batch: RecordBatch, read: (records: KafkaRecord[]) => T): T {
-  if (!batch.isControl) {
+  if (!requireBatch(batch).isControl) {
     throw new InvalidArgumentError(`the batch at base offset ${batch.baseOffset} is no control batch`)
   }
   const place = { baseOffset: batch.baseOffset }

@@ -1,4 +1,5 @@
 import { MalformedBytes } from '../bytes/byteReader.ts'
+import { type OptionKinds, requireOptions } from '../core/arguments.ts'
 import {
   CorruptBatchError,
   DecompressionLimitError,
@@ -8,7 +9,7 @@ import {
 import { codecOf, type Decompress, type PromiseOrValue } from './compression/codec.ts'
 import { parseLegacyRecord, parseWrappedRecords, wrappedBytes } from './legacyRecords.ts'
 import { type KafkaRecord, parseRecords } from './record.ts'
-import type { RecordBatch } from './recordBatch.ts'
+import { type RecordBatch, requireBatch } from './recordBatch.ts'
 
 /** How the records of a batch are decompressed. */
 export interface DecodeOptions {
@@ -17,6 +18,8 @@ export interface DecodeOptions {
   /** Gives the decompressor of a codec's number; default the package's own, which work everywhere. */
   codecs?: (compressionType: number) => PromiseOrValue<Decompress>
 }
+
+export const DECODE_OPTIONS: OptionKinds<DecodeOptions> = { maxDecompressedBytes: 'any', codecs: 'function' }
 
 const DEFAULT_MAX_BYTES = 256 * 1024 * 1024
 
@@ -29,6 +32,7 @@ const DEFAULT_MAX_BYTES = 256 * 1024 * 1024
  * @param batch from `recordBatches`
  * @throws InvalidRecordError when the records do not have Kafka's form, or do not decompress
  * @throws MirrorPidError DECOMPRESSION_LIMIT when they decompress to more than `maxDecompressedBytes`
+ * @throws InvalidArgumentError
  * @see Kafka's DefaultRecordBatch, AbstractLegacyRecordBatch
  * @example
  * for (const batch of recordBatches(records)) {
@@ -39,6 +43,11 @@ export function decodeRecords(
   batch: RecordBatch,
   options: DecodeOptions = {},
 ): PromiseOrValue<KafkaRecord[]> {
+  return recordsOf(requireBatch(batch), requireOptions('options of decodeRecords', options, DECODE_OPTIONS))
+}
+
+/** The same, for options that are checked. */
+export function recordsOf(batch: RecordBatch, options: DecodeOptions): PromiseOrValue<KafkaRecord[]> {
   const maxBytes = options.maxDecompressedBytes ?? DEFAULT_MAX_BYTES
   if (!Number.isSafeInteger(maxBytes) || maxBytes < 0) {
     throw new InvalidArgumentError(

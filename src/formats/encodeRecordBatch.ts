@@ -1,5 +1,6 @@
 import { ByteWriter } from '../bytes/byteWriter.ts'
-import type { CrcEngine } from '../core/crcEngine.ts'
+import { bytesOf } from '../bytes/view.ts'
+import { type OptionKinds, oneOf, requireList, requireOptions } from '../core/arguments.ts'
 import { defaultCrcEngine } from '../core/jsCrc.ts'
 import * as layout from '../core/layout.ts'
 import { NO_PRODUCER_ID } from '../core/producerId.ts'
@@ -16,7 +17,19 @@ export interface RecordSpec {
   key?: Uint8Array | null
   value?: Uint8Array | null
   headers?: readonly RecordHeader[]
+  /** Not written, as `baseSequence` tells it: it is known here so that records of `decodeRecords` may be given. */
+  sequence?: number
 }
+
+const RECORD: OptionKinds<RecordSpec> = {
+  offset: 'any',
+  timestamp: 'any',
+  key: 'any',
+  value: 'any',
+  headers: 'list',
+  sequence: 'any',
+}
+const HEADER: OptionKinds<RecordHeader> = { key: 'string', value: 'any' }
 
 /** What `encodeRecordBatch` takes; all fields but the records have the defaults of a batch without a producer. */
 export interface RecordBatchSpec {
@@ -38,7 +51,22 @@ export interface RecordBatchSpec {
   records: readonly RecordSpec[]
 }
 
+const BATCH: OptionKinds<RecordBatchSpec> = {
+  baseOffset: 'any',
+  partitionLeaderEpoch: 'any',
+  timestampType: 'any',
+  isTransactional: 'boolean',
+  isControl: 'boolean',
+  producerId: 'any',
+  producerEpoch: 'any',
+  baseSequence: 'any',
+  lastOffsetDelta: 'any',
+  maxTimestamp: 'any',
+  records: 'list',
+}
+
 const MAX_INT32 = 2147483647
+const TIMESTAMP_TYPES = ['CreateTime', 'LogAppendTime'] as const
 const utf8 = new TextEncoder()
 
 function requireInt(name: string, value: number, low: number, high: number): number {
@@ -57,14 +85,12 @@ function requireInt64(name: string, value: bigint): bigint {
  * One uncompressed magic 2 batch, CRC included, by the rules of Kafka's MemoryRecordsBuilder.
  *
  * @throws InvalidArgumentError for what no broker would write: offsets that do not rise, a transactional batch without a
- * producer, a producer without epoch or sequence, values out of their ranges
+ * producer, a producer without epoch or sequence, values out of their ranges; for keys and values that are no bytes
  * @example
  * encodeRecordBatch({ baseOffset: 7n, records: [{ value: new TextEncoder().encode('hello') }] }).length // 73
  */
-export function encodeRecordBatch(
-  spec: RecordBatchSpec,
-  engine: CrcEngine = defaultCrcEngine(),
-): Uint8Array<ArrayBuffer> {
+export function encodeRecordBatch(spec: RecordBatchSpec): Uint8Array<ArrayBuffer> {
+  requireOptions('spec of encodeRecordBatch', spec, BATCH)
   const baseOffset = requireInt64('baseOffset', spec.baseOffset ?? 0n)
   const { records, lastDelta } = placeRecords(spec, baseOffset)
   const lastOffsetDelta = requireInt(
@@ -102,7 +128,7 @@ export function encodeRecordBatch(
   const bytes = writer.finish()
   const view = new DataView(bytes.buffer)
   view.setInt32(layout.BATCH_LENGTH, bytes.length - layout.LOG_OVERHEAD)
-  view.setUint32(layout.CRC, engine.crc32c(bytes, layout.ATTRIBUTES, bytes.length, 0))
+  view.setUint32(layout.CRC, defaultCrcEngine().crc32c(bytes, layout.ATTRIBUTES, bytes.length, 0))
   return bytes
 }
 
@@ -116,7 +142,8 @@ function placeRecords(
   baseOffset: bigint,
 ): { records: PlacedRecord[]; lastDelta: number } {
   let lastDelta = -1
-  const records = spec.records.map((record) => {
+  const records = requireList('records', spec.records).map((record, at) => {
+    requireOptions(`records[${at}]`, record, RECORD)
     const offset = requireInt64('offset', record.offset ?? baseOffset + BigInt(lastDelta + 1))
     const offsetDelta = Number(offset - baseOffset)
     if (offsetDelta <= lastDelta || offsetDelta > MAX_INT32) {
@@ -135,7 +162,9 @@ function placeRecords(
 
 function attributesOf(spec: RecordBatchSpec): number {
   return (
-    (spec.timestampType === 'LogAppendTime' ? 0x08 : 0) |
+    (oneOf('timestampType', spec.timestampType ?? 'CreateTime', TIMESTAMP_TYPES) === 'LogAppendTime'
+      ? 0x08
+      : 0) |
     (spec.isTransactional ? layout.TRANSACTIONAL_FLAG : 0) |
     (spec.isControl ? layout.CONTROL_FLAG : 0)
   )
@@ -158,16 +187,22 @@ function writeProducer(writer: ByteWriter, spec: RecordBatchSpec): void {
   writer.int64(producerId).int16(producerEpoch).int32(baseSequence)
 }
 
+function nullable(name: string, bytes: Uint8Array | null | undefined): Uint8Array | null {
+  return bytes === null || bytes === undefined ? null : bytesOf(bytes, name)
+}
+
 function writeRecord(writer: ByteWriter, record: PlacedRecord, baseTimestamp: bigint): void {
   const body = new ByteWriter()
     .int8(0)
     .varlong(BigInt.asIntN(64, record.timestamp - baseTimestamp)) // wraps, as in Java
     .varint(record.offsetDelta)
-    .nullableBytes(record.key ?? null)
-    .nullableBytes(record.value ?? null)
+    .nullableBytes(nullable('the key of a record', record.key))
+    .nullableBytes(nullable('the value of a record', record.value))
     .varint(record.headers?.length ?? 0)
-  for (const { key, value } of record.headers ?? []) {
-    body.nullableBytes(utf8.encode(key)).nullableBytes(value)
+  for (const header of record.headers ?? []) {
+    const { key, value } = requireOptions('a header of a record', header, HEADER)
+    if (key === undefined) throw new InvalidArgumentError('a header of a record needs a key')
+    body.nullableBytes(utf8.encode(key)).nullableBytes(nullable('the value of a header', value))
   }
   writer.varint(body.length).bytes(body.finish())
 }

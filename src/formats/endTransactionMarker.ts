@@ -1,5 +1,6 @@
 import { type ByteReader, MalformedBytes } from '../bytes/byteReader.ts'
 import { ByteWriter } from '../bytes/byteWriter.ts'
+import { type OptionKinds, requireOptions } from '../core/arguments.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { ControlRecordType, encodeControlKey } from './controlRecordType.ts'
 import { encodeRecordBatch } from './encodeRecordBatch.ts'
@@ -17,6 +18,16 @@ export interface EndTransactionMarkerSpec {
   type: 'ABORT' | 'COMMIT'
 }
 
+const MARKER: OptionKinds<EndTransactionMarkerSpec> = {
+  baseOffset: 'any',
+  leaderEpoch: 'any',
+  timestamp: 'any',
+  producerId: 'any',
+  producerEpoch: 'any',
+  coordinatorEpoch: 'any',
+  type: 'any',
+}
+
 /**
  * A whole marker batch: it ends the open transaction of a producer on a partition.
  *
@@ -28,6 +39,7 @@ export interface EndTransactionMarkerSpec {
  * }).length // 78
  */
 export function encodeEndTransactionMarker(spec: EndTransactionMarkerSpec): Uint8Array<ArrayBuffer> {
+  requireOptions('spec of encodeEndTransactionMarker', spec, MARKER)
   if (spec.type !== 'ABORT' && spec.type !== 'COMMIT') {
     throw new InvalidArgumentError(`type must be "ABORT" or "COMMIT"; got ${JSON.stringify(spec.type)}`)
   }

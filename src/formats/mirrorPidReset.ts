@@ -1,6 +1,7 @@
 import { ByteReader, MalformedBytes } from '../bytes/byteReader.ts'
 import { ByteWriter } from '../bytes/byteWriter.ts'
 import { bytesOf } from '../bytes/view.ts'
+import { type OptionKinds, requireOptions } from '../core/arguments.ts'
 import { InvalidArgumentError, InvalidRecordError } from '../errors.ts'
 import { ControlRecordType, encodeControlKey } from './controlRecordType.ts'
 import { encodeRecordBatch } from './encodeRecordBatch.ts'
@@ -30,6 +31,14 @@ export interface MirrorPidResetSpec {
   taggedFields?: readonly TaggedField[]
 }
 
+const BARRIER: OptionKinds<MirrorPidResetSpec> = {
+  baseOffset: 'any',
+  leaderEpoch: 'any',
+  timestamp: 'any',
+  sourceClusterId: 'any',
+  taggedFields: 'list',
+}
+
 const VERSION = 0
 const MAX_STRING_BYTES = 32767 // Kafka's limit for a string
 
@@ -44,6 +53,7 @@ const MAX_STRING_BYTES = 32767 // Kafka's limit for a string
  * encodeMirrorPidReset(barrier).length // 98
  */
 export function encodeMirrorPidReset(spec: MirrorPidResetSpec): Uint8Array<ArrayBuffer> {
+  requireOptions('spec of encodeMirrorPidReset', spec, BARRIER)
   return encodeRecordBatch({
     baseOffset: spec.baseOffset,
     partitionLeaderEpoch: spec.leaderEpoch,

@@ -1,9 +1,10 @@
+import { requireThing, shown } from '../core/arguments.ts'
 import { checkCrc } from '../core/batchChecks.ts'
 import type { CrcEngine } from '../core/crcEngine.ts'
 import * as layout from '../core/layout.ts'
 import { NO_PRODUCER_ID } from '../core/producerId.ts'
 import { RecordSetCursor } from '../core/recordSetCursor.ts'
-import type { CorruptBatchFacts } from '../errors.ts'
+import { type CorruptBatchFacts, InvalidArgumentError } from '../errors.ts'
 import { incrementSequence } from './sequence.ts'
 
 export const NO_PRODUCER_EPOCH = -1
@@ -164,6 +165,25 @@ export class RecordBatch {
     if (this.magic === 0) return this.bytes.subarray(layout.MAGIC + 2)
     return this.bytes.subarray(this.magic === 1 ? layout.MAGIC + 10 : layout.HEADER_SIZE)
   }
+}
+
+/** @throws InvalidArgumentError */
+export function requireBatch(batch: RecordBatch): RecordBatch {
+  return requireThing('batch', batch, 'bytes', 'a RecordBatch, as recordBatches(bytes) gives them')
+}
+
+/** @throws InvalidArgumentError */
+export function requireBatches(batches: Iterable<RecordBatch>): RecordBatch[] {
+  requireIterable(batches)
+  return Array.from(batches, requireBatch)
+}
+
+/** @throws InvalidArgumentError for what has no items, or, as a text, none that are batches */
+export function requireIterable(batches: Iterable<RecordBatch>): void {
+  if (typeof batches === 'object' && typeof batches?.[Symbol.iterator] === 'function') return
+  throw new InvalidArgumentError(
+    `batches must be iterable, such as recordBatches(bytes); got ${shown(batches)}`,
+  )
 }
 
 /** What is wrong with the batch's CRC, or null: `isvalid: false` of Kafka's dump. */

@@ -16,8 +16,11 @@ import { RecordBatch } from './recordBatch.ts'
  * @example
  * for (const batch of recordBatches(records)) console.log(batch.baseOffset, batch.producerId)
  */
-export function* recordBatches(bytes: Uint8Array | DataView): Generator<RecordBatch, Trailing, undefined> {
-  const cursor = new RecordSetCursor(bytesOf(bytes, 'bytes'))
+export function recordBatches(bytes: Uint8Array | DataView): Generator<RecordBatch, Trailing, undefined> {
+  return batchesOf(new RecordSetCursor(bytesOf(bytes, 'bytes')))
+}
+
+function* batchesOf(cursor: RecordSetCursor): Generator<RecordBatch, Trailing, undefined> {
   let kind = cursor.frame()
   while (kind === FRAME_BATCH) {
     const { position, size, magic } = cursor

@@ -1,3 +1,4 @@
+import type { OptionKinds } from '../core/arguments.ts'
 import type { Direction } from '../core/core.ts'
 import { mapProducerId, unmapProducerId } from '../core/producerId.ts'
 import { UnmappableProducerIdError } from '../errors.ts'
@@ -18,6 +19,8 @@ export interface CompanionOptions {
   /** Named in errors. */
   file?: string | null
 }
+
+export const COMPANION_OPTIONS: OptionKinds<CompanionOptions> = { direction: 'any', file: 'any' }
 
 /** Counts what `direction` changes and refuses an id without an image, before anything is written. */
 export function checkProducerIds(

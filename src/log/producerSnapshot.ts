@@ -1,10 +1,11 @@
 import { bytesOf, viewOf } from '../bytes/view.ts'
-import { checkRewriteOptions } from '../core/arguments.ts'
+import { checkRewriteOptions, requireOptions } from '../core/arguments.ts'
 import type { Core } from '../core/core.ts'
 import { engineOf } from '../core/crcEngine.ts'
 import { decrementSequence } from '../formats/sequence.ts'
 import * as format from '../producers/producerSnapshotFormat.ts'
 import {
+  COMPANION_OPTIONS,
   type CompanionOptions,
   type CompanionReport,
   checkProducerIds,
@@ -38,6 +39,7 @@ export interface ProducerSnapshotEntry {
  * @param bytes the whole file; bytes behind the last entry stay, as long as the CRC covers them
  * @throws CorruptCompanionError CORRUPT_SNAPSHOT where Kafka would not take the file
  * @throws UnmappableProducerIdError on producer id 2^63 - 1
+ * @throws InvalidArgumentError
  * @see Kafka's ProducerStateManager.readSnapshot
  * @example
  * const mapped = snapshot.slice()
@@ -48,7 +50,9 @@ export function rewriteProducerSnapshot(
   bytes: Uint8Array,
   options: CompanionOptions = {},
 ): CompanionReport {
-  const { direction } = checkRewriteOptions(options)
+  const { direction } = checkRewriteOptions(
+    requireOptions('options of rewriteProducerSnapshot', options, COMPANION_OPTIONS),
+  )
   const plain = bytesOf(bytes, 'bytes')
   const view = viewOf(plain)
   const file = options.file ?? null

@@ -1,6 +1,7 @@
 import { bytesOf, viewOf } from '../bytes/view.ts'
-import { checkRewriteOptions } from '../core/arguments.ts'
+import { checkRewriteOptions, type OptionKinds, REWRITE_OPTIONS, requireOptions } from '../core/arguments.ts'
 import type { Core, RewriteOptions, RewriteReport } from '../core/core.ts'
+import { engineOf } from '../core/crcEngine.ts'
 import { BATCH_LENGTH, LOG_OVERHEAD } from '../core/layout.ts'
 import { baseOffsetAt } from '../core/recordSetCursor.ts'
 import { BatchTooLargeError, CorruptBatchError, InvalidArgumentError } from '../errors.ts'
@@ -19,6 +20,12 @@ export interface RewriteStreamOptions extends RewriteOptions {
   core?: Core
   /** The most that is held back of one batch until it is whole; default 256 MiB. More is an error. */
   maxBatchBytes?: number
+}
+
+const STREAM_OPTIONS: OptionKinds<RewriteStreamOptions> = {
+  ...REWRITE_OPTIONS,
+  core: 'object',
+  maxBatchBytes: 'any',
 }
 
 /** A transform of record-set bytes; `report` is settled when all of them have passed, or one could not. */
@@ -44,7 +51,9 @@ const DEFAULT_MAX_BATCH_BYTES = 256 * 1024 * 1024
  * const mapped = response.body.pipeThrough(rewriteStream({ crc: 'verify' }))
  */
 export function rewriteStream(options: RewriteStreamOptions = {}): RewriteStream {
+  requireOptions('options of rewriteStream', options, STREAM_OPTIONS)
   checkRewriteOptions(options)
+  if (options.core !== undefined) engineOf(options.core)
   const { maxBatchBytes = DEFAULT_MAX_BATCH_BYTES } = options
   if (!Number.isSafeInteger(maxBatchBytes) || maxBatchBytes < LOG_OVERHEAD) {
     throw new InvalidArgumentError(

@@ -1,8 +1,9 @@
 import { bytesOf, viewOf } from '../bytes/view.ts'
-import { checkRewriteOptions } from '../core/arguments.ts'
+import { checkRewriteOptions, requireOptions } from '../core/arguments.ts'
 import type { Trailing } from '../core/core.ts'
 import { CorruptCompanionError } from '../errors.ts'
 import {
+  COMPANION_OPTIONS,
   type CompanionOptions,
   type CompanionReport,
   checkProducerIds,
@@ -43,6 +44,7 @@ export interface TransactionIndexReport extends CompanionReport {
  * @param bytes the whole file
  * @throws CorruptCompanionError CORRUPT_TRANSACTION_INDEX on an entry of another version, on which a broker fails
  * @throws UnmappableProducerIdError on producer id 2^63 - 1
+ * @throws InvalidArgumentError
  * @see Kafka's TransactionIndex, AbortedTxn
  * @example
  * const mapped = index.slice()
@@ -52,7 +54,9 @@ export function rewriteTransactionIndex(
   bytes: Uint8Array,
   options: CompanionOptions = {},
 ): TransactionIndexReport {
-  const { direction } = checkRewriteOptions(options)
+  const { direction } = checkRewriteOptions(
+    requireOptions('options of rewriteTransactionIndex', options, COMPANION_OPTIONS),
+  )
   const plain = bytesOf(bytes, 'bytes')
   const view = viewOf(plain)
   const file = options.file ?? null

@@ -1,7 +1,8 @@
+import { requireThing } from '../core/arguments.ts'
 import type { LogAppendResult } from '../log/partition/logAppend.ts'
 import type { PartitionLog } from '../log/partition/partitionLog.ts'
 import type { AppendOrigin } from '../producers/appendOrigin.ts'
-import type { AppendOptions } from '../producers/appendResult.ts'
+import { type AppendOptions, requireAppendOptions } from '../producers/appendResult.ts'
 
 /** The replica of a partition that takes what is written to it. */
 export interface Leader {
@@ -28,13 +29,14 @@ export class SoleReplica implements Leader {
 
   /** @param leaderEpoch default: the latest in the log, or 0 */
   constructor(log: PartitionLog, leaderEpoch: number | null = null) {
-    this.log = log
+    this.log = requireThing('log', log, 'logEndOffset', 'a PartitionLog')
     this.leaderEpoch = leaderEpoch ?? log.leaderEpochs.at(-1)?.epoch ?? 0
     this.onReplicated()
   }
 
   /** As `PartitionLog.append`; what was appended is below the high watermark then. */
   append(records: Uint8Array, origin: AppendOrigin, options: AppendOptions = {}): LogAppendResult {
+    requireAppendOptions(options)
     const result = this.log.append(records, origin, { ...options, leaderEpoch: this.leaderEpoch })
     this.onReplicated()
     return result

@@ -1,13 +1,14 @@
 import { bytesOf } from '../bytes/view.ts'
+import { type OptionKinds, requireOptions, requireText, requireThing } from '../core/arguments.ts'
 import type { Core } from '../core/core.ts'
-import { jsCore } from '../core/jsCore.ts'
+import { engineOf } from '../core/crcEngine.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { encodeMirrorPidReset } from '../formats/mirrorPidReset.ts'
 import type { LogAppendResult } from '../log/partition/logAppend.ts'
 import { OffsetOutOfRangeError } from '../log/partition/logErrors.ts'
 import { minOffset } from '../log/partition/offsets.ts'
 import type { PartitionLog } from '../log/partition/partitionLog.ts'
-import type { AppendOptions } from '../producers/appendResult.ts'
+import { type AppendOptions, requireAppendOptions } from '../producers/appendResult.ts'
 import { requireOffset } from '../producers/managerOptions.ts'
 import { barrierAt } from './barrierAt.ts'
 import type { Leader } from './leader.ts'
@@ -27,12 +28,18 @@ import { settleTransactions } from './settleTransactions.ts'
 
 /** How a mirror maps and stamps what it writes. */
 export interface MirrorPartitionOptions {
-  /** Maps the producer ids. Default: the plain TypeScript core; a core of `loadCore()` is faster. */
+  /** Maps the producer ids. Default: the core of the log. */
   core?: Core
   /** How ids are mapped: default `map`; `none` stores them as they are, as the later drafts do. */
   producerIds?: 'map' | 'none'
   /** Milliseconds since the epoch, for the records that a stop writes. Default: the clock. */
   now?: () => bigint
+}
+
+const MIRROR_OPTIONS: OptionKinds<MirrorPartitionOptions> = {
+  core: 'object',
+  producerIds: 'any',
+  now: 'function',
 }
 
 /** What is mirrored, and what of this log stays. */
@@ -43,6 +50,8 @@ export interface PrepareRequest {
   truncateTo?: bigint
 }
 
+const PREPARE_REQUEST: OptionKinds<PrepareRequest> = { sourceClusterId: 'any', truncateTo: 'any' }
+
 /** Whose mirror is stopped, and what becomes of transactions that are open. */
 export interface StopRequest {
   /** Must be the mirror's source; default: not checked. */
@@ -50,6 +59,8 @@ export interface StopRequest {
   /** Default `abort`. A stop that is under way keeps the one that it began with. */
   openTransactions?: OpenTransactionsMode
 }
+
+const STOP_REQUEST: OptionKinds<StopRequest> = { sourceClusterId: 'string', openTransactions: 'any' }
 
 /**
  * A partition that mirrors one of another cluster: what may be written to it and when, and the failover. Its state is
@@ -66,14 +77,18 @@ export interface StopRequest {
 export class MirrorPartition {
   readonly #leader: Leader
   readonly #store: MirrorStateStore
-  readonly #core: Core
+  readonly #core: Core | undefined
   readonly #isMapped: boolean
   readonly #now: () => bigint
   #state: MirrorState | null
 
-  /** @throws CorruptMirrorStateError */
+  /** @throws InvalidArgumentError, CorruptMirrorStateError */
   constructor(leader: Leader, store: MirrorStateStore, options: MirrorPartitionOptions = {}) {
-    const { core = jsCore(), producerIds = 'map', now = () => BigInt(Date.now()) } = options
+    requireThing('leader', leader, 'log', 'a Leader, such as new SoleReplica(log)')
+    requireThing('store', store, 'load', 'a MirrorStateStore, such as mirrorStateFile(storage)')
+    requireOptions('options of MirrorPartition', options, MIRROR_OPTIONS)
+    if (options.core !== undefined) engineOf(options.core)
+    const { core, producerIds = 'map', now = () => BigInt(Date.now()) } = options
     if (producerIds !== 'map' && producerIds !== 'none') {
       throw new InvalidArgumentError(`producerIds must be "map" or "none"; got ${String(producerIds)}`)
     }
@@ -121,7 +136,9 @@ export class MirrorPartition {
    * Makes the partition ready for a source: what only this log has is dropped. Local producers cannot write from here on.
    * @throws InvalidTransitionError
    */
-  prepare({ sourceClusterId, truncateTo = this.log.logEndOffset }: PrepareRequest): void {
+  prepare(request: PrepareRequest): void {
+    requireOptions('request of prepare', request, PREPARE_REQUEST)
+    const { sourceClusterId, truncateTo = this.log.logEndOffset } = request
     if (typeof sourceClusterId !== 'string' || sourceClusterId === '') {
       throw new InvalidArgumentError('sourceClusterId must be the id of the cluster to mirror')
     }
@@ -154,7 +171,7 @@ export class MirrorPartition {
     this.#requireMirroring('a mirror append')
     const mapped = bytesOf(records, 'records').slice()
     // the log checks CRCs, and a patched one is as wrong as it was before
-    if (this.#isMapped) this.#core.rewrite(mapped)
+    if (this.#isMapped) (this.#core ?? this.log.core).rewrite(mapped)
     return this.#leader.append(mapped, 'mirror')
   }
 
@@ -206,6 +223,7 @@ export class MirrorPartition {
     if (origin !== 'client' && origin !== 'coordinator') {
       throw new InvalidArgumentError(`origin must be "client" or "coordinator"; got ${String(origin)}`)
     }
+    requireAppendOptions(options)
     if (!isWritable(this.state)) {
       throw new AppendRefusedError(
         'a local append',
@@ -230,7 +248,7 @@ export class MirrorPartition {
 
   /** Gives up on a source: nothing is appended until the mirror is prepared anew, or stopped. */
   fail(reason: string): void {
-    this.#become('FAILED', { failure: reason })
+    this.#become('FAILED', { failure: requireText('reason', reason) })
   }
 
   /**
@@ -240,7 +258,9 @@ export class MirrorPartition {
    *
    * @throws SourceClusterMismatchError, InvalidTransitionError
    */
-  stop({ sourceClusterId, openTransactions = 'abort' }: StopRequest = {}): 'STOPPING' | 'STOPPED' {
+  stop(request: StopRequest = {}): 'STOPPING' | 'STOPPED' {
+    requireOptions('request of stop', request, STOP_REQUEST)
+    const { sourceClusterId, openTransactions = 'abort' } = request
     checkMode(openTransactions)
     const source = this.#state?.sourceClusterId
     if (source !== undefined && sourceClusterId !== undefined && sourceClusterId !== source) {

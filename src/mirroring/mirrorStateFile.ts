@@ -1,4 +1,4 @@
-import type { LogStorage } from '../log/partition/storage.ts'
+import { type LogStorage, requireStorage } from '../log/partition/storage.ts'
 import { CorruptMirrorStateError } from './mirrorErrors.ts'
 import type { MirrorState, MirrorStateName } from './mirrorState.ts'
 
@@ -28,10 +28,12 @@ const OFFSETS = ['prepareOffset', 'plannedBarrierOffset', 'mirroredEndOffset', '
 /**
  * Keeps the state in the file `mirror-state.json` of a partition.
  *
+ * @throws InvalidArgumentError
  * @example
  * mirrorStateFile(storage).load()?.lastMirroredOffset
  */
 export function mirrorStateFile(storage: LogStorage): MirrorStateStore {
+  requireStorage('storage', storage)
   return {
     load() {
       const bytes = storage.read(MIRROR_STATE_FILE)

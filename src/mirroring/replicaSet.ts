@@ -1,11 +1,12 @@
+import { requireList } from '../core/arguments.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { LogAppendResult } from '../log/partition/logAppend.ts'
-import type { PartitionLogOptions } from '../log/partition/logOptions.ts'
+import { type PartitionLogOptions, requireLogOptions } from '../log/partition/logOptions.ts'
 import { minOffset } from '../log/partition/offsets.ts'
 import type { PartitionLog } from '../log/partition/partitionLog.ts'
-import type { LogStorage } from '../log/partition/storage.ts'
+import { type LogStorage, requireStorage } from '../log/partition/storage.ts'
 import type { AppendOrigin } from '../producers/appendOrigin.ts'
-import type { AppendOptions } from '../producers/appendResult.ts'
+import { type AppendOptions, requireAppendOptions } from '../producers/appendResult.ts'
 import { type Leader, moveStart } from './leader.ts'
 import { Replica } from './replica.ts'
 
@@ -31,8 +32,11 @@ export class ReplicaSet implements Leader {
   /**
    * @param storages one for each replica; the first leads
    * @param options of each one's log
+   * @throws InvalidArgumentError
    */
   constructor(storages: readonly LogStorage[], options: PartitionLogOptions = {}) {
+    for (const storage of requireList('storages', storages)) requireStorage('one of storages', storage)
+    requireLogOptions(options)
     if (storages.length === 0) throw new InvalidArgumentError('a partition has at least one replica')
     this.replicas = storages.map((storage, id) => new Replica(id, storage, options))
     this.#inSync = new Set(this.replicas.keys())
@@ -59,6 +63,7 @@ export class ReplicaSet implements Leader {
 
   /** As `PartitionLog.append`, to the leader; followers have it once they fetch. */
   append(records: Uint8Array, origin: AppendOrigin, options: AppendOptions = {}): LogAppendResult {
+    requireAppendOptions(options)
     const result = this.log.append(records, origin, { ...options, leaderEpoch: this.#leaderEpoch })
     this.#updateHighWatermark()
     return result

@@ -1,3 +1,4 @@
+import { requireThing } from '../core/arguments.ts'
 import { ATTRIBUTES, PARTITION_LEADER_EPOCH, PRODUCER_EPOCH, PRODUCER_ID } from '../core/layout.ts'
 import { unmapProducerId } from '../core/producerId.ts'
 import type { RecordBatch } from '../formats/recordBatch.ts'
@@ -9,10 +10,12 @@ import type { PartitionLog } from '../log/partition/partitionLog.ts'
  * Where two logs of which one mirrors the other, or both a third, part: the first offset from which on they hold different
  * batches. Leader epochs are each cluster's own, and producer ids may be mapped in one of them, so neither counts.
  *
+ * @throws InvalidArgumentError
  * @example
  * mirror.prepare({ sourceClusterId: 'B', truncateTo: sharedEndOffset(mirror.log, source) })
  */
 export function sharedEndOffset(a: PartitionLog, b: PartitionLog): bigint {
+  for (const log of [a, b]) requireThing('each of the two', log, 'logEndOffset', 'a PartitionLog')
   const start = maxOffset(a.logStartOffset, b.logStartOffset)
   let end = start
   const ours = batchesFrom(a, start)
@@ -27,10 +30,12 @@ export function sharedEndOffset(a: PartitionLog, b: PartitionLog): bigint {
 /**
  * Whether a mirror's last batch is that of its source too: then all before it is.
  *
+ * @throws InvalidArgumentError
  * @example
  * if (!isAligned(mirror.log, source)) mirror.prepare({ sourceClusterId: 'B', truncateTo: 0n })
  */
 export function isAligned(mirror: PartitionLog, source: PartitionLog): boolean {
+  for (const log of [mirror, source]) requireThing('each of the two', log, 'logEndOffset', 'a PartitionLog')
   const { logEndOffset, logStartOffset } = mirror
   if (logEndOffset > source.logEndOffset) return false
   if (logEndOffset === logStartOffset || logEndOffset <= source.logStartOffset) return true

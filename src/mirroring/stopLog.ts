@@ -1,10 +1,11 @@
+import { type OptionKinds, requireOptions, requireText } from '../core/arguments.ts'
 import { isMirroredProducerId, unmapProducerId } from '../core/producerId.ts'
 import { InvalidArgumentError } from '../errors.ts'
-import type { PartitionLogOptions } from '../log/partition/logOptions.ts'
+import { type PartitionLogOptions, requireLogOptions } from '../log/partition/logOptions.ts'
 import { maxOffset, minOffset } from '../log/partition/offsets.ts'
 import { PartitionLog } from '../log/partition/partitionLog.ts'
 import type { RecoveryChanges } from '../log/partition/recoveryChanges.ts'
-import type { LogStorage } from '../log/partition/storage.ts'
+import { type LogStorage, requireStorage } from '../log/partition/storage.ts'
 import type { OngoingTransaction } from '../producers/producerStateManager.ts'
 import { SoleReplica } from './leader.ts'
 import { SourceClusterMismatchError, StopRefusedError } from './mirrorErrors.ts'
@@ -37,6 +38,16 @@ export interface StopLogRequest {
   unmarked?: boolean
   /** Milliseconds since the epoch, for the records that are written. Default: the clock. */
   now?: () => bigint
+}
+
+export const STOP_LOG_REQUEST: OptionKinds<StopLogRequest> = {
+  clusterId: 'string',
+  sourceClusterId: 'string',
+  openTransactions: 'any',
+  leaderEpoch: 'any',
+  again: 'boolean',
+  unmarked: 'boolean',
+  now: 'function',
 }
 
 /** A transaction that was open. */
@@ -87,7 +98,7 @@ class HeldReplica extends SoleReplica {
  *
  * @param options what a broker knows of the log: log start offset, recovery point, high watermark, how it ended
  * @throws SourceClusterMismatchError, InvalidTransitionError, CorruptMirrorStateError, StopRefusedError; CORRUPT_BATCH where
- *   opening would cut damaged records off; what `PartitionLog` throws
+ *   opening would cut damaged records off; InvalidArgumentError; what `PartitionLog` throws
  * @example
  * stopLog(storage, {}, { clusterId: 'B', sourceClusterId: 'A' }).mirroredEndOffset
  */
@@ -96,6 +107,9 @@ export function stopLog(
   options: PartitionLogOptions,
   request: StopLogRequest,
 ): StopLogReport {
+  requireStorage('storage', storage)
+  requireLogOptions(options)
+  requireClusters(requireOptions('request of stopLog', request, STOP_LOG_REQUEST))
   const { clusterId } = request
   const file = mirrorStateFile(storage)
   const state = file.load()
@@ -135,12 +149,18 @@ export function stopLog(
   }
 }
 
-function checkRequest(request: StopLogRequest, state: MirrorState | null): void {
-  const { clusterId, sourceClusterId, openTransactions, again } = request
+/** @throws InvalidArgumentError */
+export function requireClusters({ clusterId, sourceClusterId, openTransactions }: StopLogRequest): void {
+  requireText('clusterId', clusterId)
+  requireText('sourceClusterId', sourceClusterId)
   if (clusterId === sourceClusterId) {
     throw new InvalidArgumentError(`a cluster does not mirror itself: both ids are "${clusterId}"`)
   }
   checkMode(openTransactions)
+}
+
+function checkRequest(request: StopLogRequest, state: MirrorState | null): void {
+  const { clusterId, sourceClusterId, again } = request
   if (state === null) return
   if (state.clusterId !== undefined && state.clusterId !== clusterId) {
     throw new StopRefusedError(

@@ -1,6 +1,4 @@
-import type { Core } from '../core/core.ts'
 import { engineOf } from '../core/crcEngine.ts'
-import { jsCore } from '../core/jsCore.ts'
 import { MirrorPidError } from '../errors.ts'
 import { baseOffsetOfName, logFileName } from '../log/fileNames.ts'
 import type { PartitionLogOptions, RecoveryEvent } from '../log/partition/logOptions.ts'
@@ -78,7 +76,7 @@ export function previewOf(storage: LogStorage, options: PartitionLogOptions, kno
     onRecovery: (event) => events.push(event),
   })
   const changes = changesOf(events)
-  for (const cut of changes.cut) checkCut(storage, cut, { log, changes }, known, options.core)
+  for (const cut of changes.cut) checkCut(storage, cut, { log, changes }, known)
   checkRemoved({ log, changes }, options)
   checkLeftovers(storage, { log, changes })
   return { log, changes }
@@ -89,7 +87,6 @@ function checkCut(
   cut: Cut,
   { log, changes }: Preview,
   { floors, isClean, ownFrom }: KnownLog,
-  core: Core = jsCore(),
 ): void {
   const { segment, position, bytes, fault, isZero } = cut
   const { logEndOffset } = log
@@ -109,7 +106,7 @@ function checkCut(
   if (logEndOffset < floor.offset) {
     throw refuse(`${fault}; the ${floor.of} is ${floor.offset}, and the log would end at ${logEndOffset}`)
   }
-  if (!isOwn && !isZero && holdsWholeBatch(storage.open(name), position, engineOf(core), logEndOffset)) {
+  if (!isOwn && !isZero && holdsWholeBatch(storage.open(name), position, engineOf(log.core), logEndOffset)) {
     throw refuse(`${fault}; a whole batch is there`)
   }
 }

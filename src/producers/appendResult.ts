@@ -1,3 +1,4 @@
+import { type OptionKinds, requireOptions } from '../core/arguments.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { BatchHeader } from './batchHeader.ts'
 import { findBatch, PRODUCER_EPOCH } from './producerRow.ts'
@@ -13,6 +14,8 @@ export interface AppendOptions {
    */
   transactionVersion?: number
 }
+
+export const APPEND_OPTIONS: OptionKinds<AppendOptions> = { transactionVersion: 'any' }
 
 /** The earlier append of a batch that a client has sent again. */
 export interface DuplicateBatch {
@@ -49,6 +52,11 @@ export function findDuplicate(table: ProducerTable, row: number, header: BatchHe
   if (at < 0) return null
   const { firstOffset, lastOffset, timestamp } = batchOf(words, at)
   return { firstOffset, lastOffset, timestamp }
+}
+
+/** @throws InvalidArgumentError */
+export function requireAppendOptions(options: AppendOptions): AppendOptions {
+  return requireOptions('options of append', options, APPEND_OPTIONS)
 }
 
 export function versionOf({ transactionVersion = 0 }: AppendOptions): number {

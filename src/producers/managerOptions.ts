@@ -1,3 +1,4 @@
+import type { OptionKinds } from '../core/arguments.ts'
 import { InvalidArgumentError } from '../errors.ts'
 
 /** What a log may hold although a leader would refuse it: reported, never a reason to drop the log. */
@@ -56,6 +57,18 @@ export interface ProducerStateManagerOptions {
   logStartOffset?: bigint
   /** Told of what a leader would have refused. Default null. */
   onWarning?: ((warning: ProducerWarning) => void) | null
+}
+
+export const MANAGER_OPTIONS: OptionKinds<ProducerStateManagerOptions> = {
+  clusterId: 'any',
+  producerIdTest: 'any',
+  barrierPolicy: 'any',
+  barrierScope: 'any',
+  withoutRules: 'list',
+  unknownProducerSequence: 'any',
+  producerIdExpirationMs: 'any',
+  logStartOffset: 'any',
+  onWarning: 'any',
 }
 
 export type CheckedOptions = Required<ProducerStateManagerOptions>

@@ -1,15 +1,17 @@
 import { bytesOf } from '../bytes/view.ts'
+import { type OptionKinds, requireOptions, requireThing, shown } from '../core/arguments.ts'
 import { finish, newCounts } from '../core/batchChecks.ts'
 import type { Trailing } from '../core/core.ts'
 import { RecordSetCursor } from '../core/recordSetCursor.ts'
 import { FRAME_BATCH } from '../core/status.ts'
-import { CorruptBatchError } from '../errors.ts'
-import { NO_PRODUCER_EPOCH, type RecordBatch } from '../formats/recordBatch.ts'
+import { CorruptBatchError, InvalidArgumentError } from '../errors.ts'
+import { NO_PRODUCER_EPOCH, type RecordBatch, requireBatch, requireBatches } from '../formats/recordBatch.ts'
 import { type AppendOrigin, checkOrigin } from './appendOrigin.ts'
-import type { AppendOptions, AppendResult, Barrier } from './appendResult.ts'
+import { type AppendOptions, type AppendResult, type Barrier, requireAppendOptions } from './appendResult.ts'
 import {
   type CheckedOptions,
   checkOptions,
+  MANAGER_OPTIONS,
   type ProducerStateManagerOptions,
   requireOffset,
 } from './managerOptions.ts'
@@ -44,6 +46,8 @@ export interface SnapshotOptions extends ProducerStateManagerOptions {
   now?: bigint
 }
 
+const SNAPSHOT_OPTIONS: OptionKinds<SnapshotOptions> = { ...MANAGER_OPTIONS, offset: 'any', now: 'any' }
+
 /**
  * What a broker knows of the producers of one partition: their last batches, their open transactions, which of them were
  * aborted. It takes every batch of the log in log order, control batches and barriers included, and is a function of
@@ -64,9 +68,9 @@ export class ProducerStateManager {
   readonly #append: ProducerAppend
   #logStartOffset: bigint
 
-  /** @throws InvalidArgumentError for an option out of its range */
+  /** @throws InvalidArgumentError for an option that is not known, or out of its range */
   constructor(options: ProducerStateManagerOptions = {}) {
-    this.#options = checkOptions(options)
+    this.#options = checkOptions(requireOptions('options of ProducerStateManager', options, MANAGER_OPTIONS))
     this.#append = new ProducerAppend(this.#options)
     this.#logStartOffset = this.#options.logStartOffset
     this.producers = new ProducersMap(() => this.#append.updates.producers)
@@ -82,7 +86,7 @@ export class ProducerStateManager {
    *   as it was.
    */
   append(batch: RecordBatch, origin: AppendOrigin, options: AppendOptions = {}): AppendResult {
-    return this.#append.one(batch, checkOrigin(origin), options)
+    return this.#append.one(requireBatch(batch), checkOrigin(origin), requireAppendOptions(options))
   }
 
   /**
@@ -93,7 +97,7 @@ export class ProducerStateManager {
    * @throws as `append`; InvalidRecordError for more than one batch from `client` or `coordinator`
    */
   appendAll(batches: Iterable<RecordBatch>, origin: AppendOrigin, options: AppendOptions = {}): AppendResult {
-    return this.#append.all([...batches], checkOrigin(origin), options)
+    return this.#append.all(requireBatches(batches), checkOrigin(origin), requireAppendOptions(options))
   }
 
   /**
@@ -204,8 +208,12 @@ export class ProducerStateManager {
    *
    * @param now milliseconds since the epoch
    * @returns how many
+   * @throws InvalidArgumentError
    */
   removeExpired(now: bigint | number): number {
+    if (typeof now !== 'bigint' && !Number.isSafeInteger(now)) {
+      throw new InvalidArgumentError(`now must be a whole number of milliseconds; got ${shown(now)}`)
+    }
     const isExpired = expiry(BigInt(now), this.#options.producerIdExpirationMs)
     return this.#append.updates.producers.removeIf(
       (words, start) => words[start + TXN_STATE] === TXN_NONE && isExpired(lastTimestampOf(words, start)),
@@ -228,11 +236,16 @@ export class ProducerStateManager {
    * @throws CorruptCompanionError CORRUPT_SNAPSHOT for bytes that a broker would not take
    */
   static fromSnapshot(snapshot: Uint8Array, options: SnapshotOptions = {}): ProducerStateManager {
-    const manager = new ProducerStateManager(options)
+    const { offset, now, ...managerOptions } = requireOptions(
+      'options of fromSnapshot',
+      options,
+      SNAPSHOT_OPTIONS,
+    )
+    const manager = new ProducerStateManager(managerOptions)
     const { producerIdExpirationMs, logStartOffset } = manager.#options
-    const isExpired = options.now === undefined ? () => false : expiry(options.now, producerIdExpirationMs)
-    const mapEndOffset = requireOffset('offset', options.offset ?? logStartOffset)
-    const updates = readSnapshot(snapshot, options.offset ?? null, isExpired)
+    const isExpired = now === undefined ? () => false : expiry(now, producerIdExpirationMs)
+    const mapEndOffset = requireOffset('offset', offset ?? logStartOffset)
+    const updates = readSnapshot(snapshot, offset ?? null, isExpired)
     manager.#append.restore(updates, mapEndOffset)
     return manager
   }
@@ -244,6 +257,8 @@ export class ProducerStateManager {
 
   /** The inverse of `toState`; options are not part of the state. */
   static fromState(state: ProducerState, options: ProducerStateManagerOptions = {}): ProducerStateManager {
+    requireThing('state', state, 'producers', 'what toState() gives')
+    requireOptions('options of fromState', options, MANAGER_OPTIONS)
     const manager = new ProducerStateManager({ ...options, logStartOffset: state.logStartOffset })
     importState(manager.#append, state)
     return manager

@@ -1,4 +1,5 @@
 import type { Core } from '../core/core.ts'
+import { engineOf } from '../core/crcEngine.ts'
 import { InvalidArgumentError, WasmUnavailableError } from '../errors.ts'
 import { SCALAR_CORE_BASE64, SIMD_CORE_BASE64 } from './embedded.ts'
 import { ABI, type CoreExports, EXPORT_NAMES } from './exports.ts'
@@ -115,6 +116,17 @@ export function loadCoreSync(module?: WebAssembly.Module): Core {
   if (module !== undefined) return knownCore(module) ?? remember(module, start(module))
   embedded ??= bind(start(embeddedBytes()))
   return embedded
+}
+
+/**
+ * The core of a call: the one that it was given, or the embedded one, loaded when it is first needed.
+ *
+ * @throws WasmUnavailableError; InvalidArgumentError for what is no core
+ */
+export function coreOf(core: Core | undefined): Core {
+  if (core === undefined) return loadCoreSync()
+  engineOf(core)
+  return core
 }
 
 /** The embedded core, compiled: to be given to other threads, each of which loads a core of its own from it. */

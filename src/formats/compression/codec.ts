@@ -1,4 +1,5 @@
 import { MalformedBytes } from '../../bytes/byteReader.ts'
+import { type OptionKinds, requireOptions } from '../../core/arguments.ts'
 import { DecompressionLimitError, InvalidRecordError, MirrorPidError } from '../../errors.ts'
 import { CompressionType } from '../recordBatch.ts'
 
@@ -34,11 +35,19 @@ const loaders: Record<CodecName, () => Promise<Decompress>> = {
   zstd: async () => (await import('./zstd/frames.ts')).decompressZstd,
 }
 
+const OVERRIDES: OptionKinds<Record<CodecName, Decompress>> = {
+  gzip: 'function',
+  snappy: 'function',
+  lz4: 'function',
+  zstd: 'function',
+}
+
 /**
  * The codecs of record batches. Each is loaded when it is first asked for and is there at once from then on.
  *
  * @param overrides decompressors to use instead, such as Node's native ones. They may throw what they like: errors other
  *   than this package's become InvalidRecordError, Node's ERR_BUFFER_TOO_LARGE becomes DecompressionLimitError.
+ * @throws InvalidArgumentError
  * @example
  * const codecs = createCodecs({
  *   gzip: (compressed, { maxBytes }) => gunzipSync(compressed, { maxOutputLength: maxBytes }),
@@ -47,6 +56,7 @@ const loaders: Record<CodecName, () => Promise<Decompress>> = {
  * const records = await decodeRecords(batch, { codecs })
  */
 export function createCodecs(overrides: Partial<Record<CodecName, Decompress>> = {}): CodecOf {
+  requireOptions('overrides of createCodecs', overrides, OVERRIDES)
   const ready = new Map<number, Decompress>([[CompressionType.none, (bytes) => bytes]])
   return (compressionType) => {
     const known = ready.get(compressionType)

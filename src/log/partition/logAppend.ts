@@ -1,5 +1,6 @@
+import { type OptionKinds, requireOptions } from '../../core/arguments.ts'
 import type { AppendOrigin } from '../../producers/appendOrigin.ts'
-import type { AppendOptions, DuplicateBatch } from '../../producers/appendResult.ts'
+import { APPEND_OPTIONS, type AppendOptions, type DuplicateBatch } from '../../producers/appendResult.ts'
 import type { CheckedRecords } from './appendRecords.ts'
 import { requireLeaderEpoch } from './leaderEpochs.ts'
 
@@ -11,6 +12,8 @@ export interface LogAppendOptions extends AppendOptions {
    */
   leaderEpoch?: number
 }
+
+const LOG_APPEND_OPTIONS: OptionKinds<LogAppendOptions> = { ...APPEND_OPTIONS, leaderEpoch: 'any' }
 
 /** What an append has done. Source: Kafka's LogAppendInfo. */
 export interface LogAppendResult {
@@ -38,12 +41,16 @@ export function resultOf(
   return { firstOffset, lastOffset, batches: batches.length, bytes: bytes.length, duplicate }
 }
 
-/** The epoch of the leader that appends; null where batches keep theirs, whatever it is. */
+/**
+ * The epoch of the leader that appends; null where batches keep theirs, whatever it is.
+ * @throws InvalidArgumentError
+ */
 export function leaderEpochOf(
   origin: AppendOrigin,
-  { leaderEpoch }: LogAppendOptions,
+  options: LogAppendOptions,
   latestEpoch: number | null,
 ): number | null {
+  const { leaderEpoch } = requireOptions('options of append', options, LOG_APPEND_OPTIONS)
   if (leaderEpoch === undefined) return origin === 'replication' ? null : (latestEpoch ?? 0)
   return requireLeaderEpoch('leaderEpoch', leaderEpoch)
 }

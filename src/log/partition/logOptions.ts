@@ -1,10 +1,17 @@
+import { type OptionKinds, requireOptions } from '../../core/arguments.ts'
 import type { Core } from '../../core/core.ts'
-import { jsCore } from '../../core/jsCore.ts'
+import { engineOf } from '../../core/crcEngine.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { Barrier } from '../../producers/appendResult.ts'
-import { oneOf, type ProducerStateManagerOptions, requireOffset } from '../../producers/managerOptions.ts'
+import {
+  MANAGER_OPTIONS,
+  oneOf,
+  type ProducerStateManagerOptions,
+  requireOffset,
+} from '../../producers/managerOptions.ts'
+import { coreOf } from '../../wasm/load.ts'
 import type { ScanFault } from './segmentScan.ts'
-import type { LogStorage } from './storage.ts'
+import { type LogStorage, requireStorage } from './storage.ts'
 
 /** How dense and how large a segment's indexes are, in bytes. */
 export interface IndexOptions {
@@ -18,7 +25,7 @@ export interface IndexOptions {
 export interface PartitionLogOptions
   extends Omit<ProducerStateManagerOptions, 'logStartOffset'>,
     Partial<IndexOptions> {
-  /** Checks CRCs. Default: the plain TypeScript core; a core of `loadCore()` is faster. */
+  /** Checks CRCs, and maps what a mirror appends. Default: the wasm core, loaded when a log is first opened. */
   core?: Core
   /** Kafka's `segment.bytes`: an append that would make the active segment larger begins a new one. Default 1073741824. */
   segmentBytes?: number
@@ -42,6 +49,27 @@ export interface PartitionLogOptions
   onRecovery?: (event: RecoveryEvent) => void
   /** Told of each segment that was checked batch by batch, in log order. */
   onChecked?: (segment: CheckedSegment) => void
+}
+
+export const LOG_OPTIONS: OptionKinds<PartitionLogOptions> = {
+  ...MANAGER_OPTIONS,
+  indexIntervalBytes: 'any',
+  maxIndexBytes: 'any',
+  core: 'object',
+  segmentBytes: 'any',
+  segmentMs: 'any',
+  maxMessageBytes: 'any',
+  shutdown: 'any',
+  recoveryPoint: 'any',
+  logStartOffset: 'any',
+  highWatermark: 'any',
+  onRecovery: 'function',
+  onChecked: 'function',
+}
+
+/** @throws InvalidArgumentError for what is no object of such options */
+export function requireLogOptions(options: PartitionLogOptions): PartitionLogOptions {
+  return requireOptions('options of a log', options, LOG_OPTIONS)
 }
 
 /** A segment that opening has checked: its CRCs, its indexes, what it does to the producer state. */
@@ -96,27 +124,18 @@ export function checkLogOptions(options: PartitionLogOptions): CheckedLogOptions
 
 /** What opening takes besides, with its defaults. */
 export function checkOpening(storage: LogStorage, options: PartitionLogOptions) {
-  if (typeof storage?.list !== 'function' || typeof storage.open !== 'function') {
-    throw new InvalidArgumentError(
-      `storage must be a LogStorage, such as memoryStorage(); got ${kindOf(storage)}`,
-    )
-  }
-  if (typeof options !== 'object' || options === null) {
-    throw new InvalidArgumentError(`the options of a log must be an object; got ${kindOf(options)}`)
-  }
-  const { core = jsCore(), onRecovery = () => {}, onChecked = () => {} } = options
+  requireStorage('storage', storage)
+  const { onRecovery = () => {}, onChecked = () => {} } = requireLogOptions(options)
+  const core = coreOf(options.core)
   return {
     core,
+    engine: engineOf(core),
     onRecovery,
     onChecked,
     isClean: oneOf('shutdown', options.shutdown, ['unclean', 'clean']) === 'clean',
     recoveryPoint: requireOffset('recoveryPoint', options.recoveryPoint ?? 0n),
     logStartOffset: requireOffset('logStartOffset', options.logStartOffset ?? 0n),
   }
-}
-
-function kindOf(value: unknown): string {
-  return value === null ? 'null' : typeof value
 }
 
 function whole(name: string, value: number | undefined, byDefault: number, least: number): number {

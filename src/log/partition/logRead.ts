@@ -1,3 +1,4 @@
+import { type OptionKinds, requireOptions } from '../../core/arguments.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { AbortedTransactionEntry } from '../../producers/transactions.ts'
 import { OffsetOutOfRangeError } from './logErrors.ts'
@@ -15,6 +16,8 @@ export interface LogReadOptions {
   /** At least one whole batch is given even if it is larger. Default 1048576. */
   maxBytes?: number
 }
+
+const READ_OPTIONS: OptionKinds<LogReadOptions> = { isolation: 'any', maxBytes: 'any' }
 
 /** Offsets of a log at one time. */
 export interface LogOffsets {
@@ -40,7 +43,11 @@ export function readLog(
   offset: bigint,
   options: LogReadOptions,
 ): LogRead {
-  const { isolation = 'log_end', maxBytes = 1_048_576 } = options
+  const { isolation = 'log_end', maxBytes = 1_048_576 } = requireOptions(
+    'options of read',
+    options,
+    READ_OPTIONS,
+  )
   if (!ISOLATIONS.includes(isolation)) {
     throw new InvalidArgumentError(`isolation must be one of ${ISOLATIONS.join(', ')}; got ${isolation}`)
   }

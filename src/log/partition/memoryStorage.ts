@@ -1,3 +1,5 @@
+import { bytesOf } from '../../bytes/view.ts'
+import { requireText, shown } from '../../core/arguments.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { LogStorage, StoredFile } from './storage.ts'
 
@@ -19,7 +21,8 @@ class MemoryFile implements StoredFile {
     return part.length
   }
 
-  append(bytes: Uint8Array): void {
+  append(added: Uint8Array): void {
+    const bytes = bytesOf(added, 'bytes')
     const size = this.size + bytes.length
     if (size > this.#bytes.length) {
       const grown = new Uint8Array(Math.max(size, 2 * this.#bytes.length))
@@ -41,12 +44,18 @@ class MemoryFile implements StoredFile {
  * A partition's files in memory.
  *
  * @param files what is there from the start, by name; the bytes are copied
+ * @throws InvalidArgumentError
  * @example
  * const log = PartitionLog.open(memoryStorage())
  */
 export function memoryStorage(files: Iterable<readonly [string, Uint8Array]> = []): LogStorage {
+  if (typeof files !== 'object' || typeof files?.[Symbol.iterator] !== 'function') {
+    throw new InvalidArgumentError(
+      `files must be pairs of a name and bytes, as in a Map; got ${shown(files)}`,
+    )
+  }
   const held = new Map<string, MemoryFile>()
-  for (const [name, bytes] of files) held.set(name, new MemoryFile(bytes))
+  for (const [name, bytes] of files) held.set(requireText('the name of a file', name), new MemoryFile(bytes))
   return {
     list: () => [...held.keys()],
     read: (name) => held.get(name)?.content ?? null,

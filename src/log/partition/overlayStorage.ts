@@ -1,4 +1,4 @@
-import type { LogStorage, StoredFile } from './storage.ts'
+import { type LogStorage, requireStorage, type StoredFile } from './storage.ts'
 
 /** A file whose changes stay in memory: the first `#kept` bytes are those of the file below, the rest is added here. */
 class OverlayFile implements StoredFile {
@@ -42,11 +42,14 @@ class OverlayFile implements StoredFile {
  * what opening would do.
  *
  * @param above empty storage in memory
+ * @throws InvalidArgumentError
  * @example
  * const log = PartitionLog.open(overlayStorage(storage, memoryStorage()))
  * log.truncateTo(0n) // the storage stays as it is
  */
 export function overlayStorage(below: LogStorage, above: LogStorage): LogStorage {
+  requireStorage('below', below)
+  requireStorage('above', above)
   /** Files of `below` that are still to be seen under their names there, and those that were opened. */
   const visible = new Map(below.list().map((name) => [name, name]))
   const opened = new Map<string, OverlayFile>()

@@ -1,8 +1,7 @@
 import { bytesOf } from '../../bytes/view.ts'
 import type { Core } from '../../core/core.ts'
-import { engineOf } from '../../core/crcEngine.ts'
 import { type AppendOrigin, checkOrigin } from '../../producers/appendOrigin.ts'
-import type { DuplicateBatch } from '../../producers/appendResult.ts'
+import type { AppendOptions, DuplicateBatch } from '../../producers/appendResult.ts'
 import {
   checkOptions,
   type ProducerStateManagerOptions,
@@ -45,7 +44,8 @@ import { SyncedStorage } from './syncedStorage.ts'
 export class PartitionLog implements LogOffsets {
   readonly #options: CheckedLogOptions
   readonly #stateOptions: ProducerStateManagerOptions
-  readonly #core: Core
+  /** The one that it was opened with: what works on the log works with it too. */
+  readonly core: Core
   readonly #local: LocalLog
   #state: ProducerStateManager
   #highWatermark: bigint
@@ -54,7 +54,8 @@ export class PartitionLog implements LogOffsets {
   /**
    * Opens what the storage holds; an empty one becomes an empty log.
    *
-   * @throws CorruptCheckpointError; InvalidTxnStateError or InvalidRecordError for a log on which a broker does not start
+   * @throws CorruptCheckpointError; InvalidTxnStateError or InvalidRecordError for a log on which a broker does not start;
+   *   InvalidArgumentError; WasmUnavailableError without a core
    */
   static open(storage: LogStorage, options: PartitionLogOptions = {}): PartitionLog {
     return new PartitionLog(storage, options)
@@ -67,15 +68,9 @@ export class PartitionLog implements LogOffsets {
     // the log start offset is the log's own to keep
     const { logStartOffset: _, ...stateOptions } = checkOptions({ ...options, logStartOffset: 0n })
     this.#stateOptions = stateOptions
-    this.#core = core
+    this.core = core
     const { isClean, recoveryPoint } = opening
-    const loaded = loadLog({
-      ...opening,
-      storage: synced,
-      options: this.#options,
-      stateOptions,
-      engine: engineOf(core),
-    })
+    const loaded = loadLog({ ...opening, storage: synced, options: this.#options, stateOptions })
     this.#state = loaded.state
     this.#local = new LocalLog(synced, this.#options, loaded, isClean ? loaded.logEndOffset : recoveryPoint)
     this.#highWatermark = this.logStartOffset
@@ -155,22 +150,23 @@ export class PartitionLog implements LogOffsets {
   ): LogAppendResult {
     this.#requireUsable()
     checkOrigin(origin)
-    const checked = checkRecords(this.#core, bytesOf(records, 'records'), origin, {
+    const checked = checkRecords(this.core, bytesOf(records, 'records'), origin, {
       logEndOffset: this.logEndOffset,
       storedEndOffset: () => this.#local.storedEndOffset,
       leaderEpoch: leaderEpochOf(origin, options, this.#local.epochs.latestEpoch),
       maxBatchBytes: Math.min(this.#options.maxMessageBytes, this.#options.segmentBytes),
     })
+    const { leaderEpoch: _, ...appending } = options
     const parts = partsOf(checked)
     const first = checked.batches[0]?.baseOffset ?? this.logEndOffset
     const begins = this.#local.isEmpty && first < this.logEndOffset
     if (begins || parts.length > 1) {
       const state = begins ? new ProducerStateManager(this.#stateOptions) : this.#state
-      requireAccepted(parts, state, this.#stateOptions, origin, options)
+      requireAccepted(parts, state, this.#stateOptions, origin, appending)
     }
     if (begins) this.#restartAt(first, this.logStartOffset)
     let duplicate: DuplicateBatch | null = null
-    for (const part of parts) duplicate ??= this.#appendPart(part, origin, options)
+    for (const part of parts) duplicate ??= this.#appendPart(part, origin, appending)
     return resultOf(checked, duplicate)
   }
 
@@ -284,7 +280,7 @@ export class PartitionLog implements LogOffsets {
   }
 
   /** Takes what one segment can hold: first all that can refuse it, then the files. */
-  #appendPart(part: CheckedRecords, origin: AppendOrigin, options: LogAppendOptions): DuplicateBatch | null {
+  #appendPart(part: CheckedRecords, origin: AppendOrigin, options: AppendOptions): DuplicateBatch | null {
     const roll = this.#local.planRoll(part, this.#state)
     const known = this.#state.abortedTransactions.length
     const { duplicate } = this.#state.appendAll(part.batches, origin, options)

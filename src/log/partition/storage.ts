@@ -1,3 +1,5 @@
+import { requireThing } from '../../core/arguments.ts'
+
 /** The files of one partition, as a log needs them: a directory, or memory. All calls are done when they return. */
 export interface LogStorage {
   /** Whether nobody reads what is written, as in `previewStorage`: producer snapshots are not made then. Default false. */
@@ -33,6 +35,12 @@ export interface StoredFile {
   flush(): void
 }
 
+/** @throws InvalidArgumentError */
+export function requireStorage(name: string, storage: LogStorage): LogStorage {
+  return requireThing(name, requireThing(name, storage, 'open', A_STORAGE), 'list', A_STORAGE)
+}
+
+const A_STORAGE = 'a LogStorage, such as memoryStorage()'
 const PIECE = 65_536
 
 /** Whether nothing but zeros follows a position, as at the end of a preallocated file. */

@@ -1,3 +1,4 @@
+import type { OptionKinds } from '../../core/arguments.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 
 /** What an audit is to know of the log, and how much it keeps. */
@@ -35,6 +36,17 @@ export interface AuditOptions {
   now?: bigint | number
   /** The most findings to keep, and open transactions, and barriers; what comes on top is counted. Default 1000. */
   maxFindings?: number
+}
+
+export const AUDIT_OPTIONS: OptionKinds<AuditOptions> = {
+  partition: 'any',
+  isInternalTopic: 'boolean',
+  producerIdTest: 'any',
+  barrierScope: 'any',
+  producerIdExpirationMs: 'any',
+  transactionTimeoutMs: 'any',
+  now: 'any',
+  maxFindings: 'any',
 }
 
 export type CheckedAuditOptions = Required<Omit<AuditOptions, 'now'>> & { now: number }

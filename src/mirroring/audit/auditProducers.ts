@@ -1,5 +1,4 @@
-import { InvalidArgumentError } from '../../errors.ts'
-import type { RecordBatch } from '../../formats/recordBatch.ts'
+import { type RecordBatch, requireIterable } from '../../formats/recordBatch.ts'
 import type { AuditOptions } from './auditOptions.ts'
 import type { AuditReport } from './auditReport.ts'
 import { ProducerAudit } from './producerAudit.ts'
@@ -15,9 +14,7 @@ import { ProducerAudit } from './producerAudit.ts'
  * for (const { offset, producerId, message } of findings) console.log(offset, producerId, message)
  */
 export function auditProducers(batches: Iterable<RecordBatch>, options: AuditOptions = {}): AuditReport {
-  if (typeof batches?.[Symbol.iterator] !== 'function') {
-    throw new InvalidArgumentError('batches must be iterable, such as recordBatches(bytes)')
-  }
+  requireIterable(batches)
   const audit = new ProducerAudit(options)
   for (const batch of batches) audit.take(batch)
   return audit.finish()

@@ -1,8 +1,9 @@
+import { requireOptions, requireThing } from '../../core/arguments.ts'
 import * as layout from '../../core/layout.ts'
 import { isMirroredProducerId } from '../../core/producerId.ts'
 import { InvalidRecordError } from '../../errors.ts'
 import { ControlRecordType } from '../../formats/controlRecordType.ts'
-import type { RecordBatch } from '../../formats/recordBatch.ts'
+import { type RecordBatch, requireBatch } from '../../formats/recordBatch.ts'
 import { BatchHeader } from '../../producers/batchHeader.ts'
 import {
   type FirstControlRecord,
@@ -10,7 +11,7 @@ import {
   readFirstControlRecord,
 } from '../../producers/controlBatch.ts'
 import * as say from './auditMessages.ts'
-import { type AuditOptions, checkAuditOptions } from './auditOptions.ts'
+import { AUDIT_OPTIONS, type AuditOptions, checkAuditOptions } from './auditOptions.ts'
 import type { AuditBarrier, AuditReport, OpenTransaction } from './auditReport.ts'
 import { AuditState } from './auditState.ts'
 import type { BatchTaker } from './batchTaker.ts'
@@ -49,6 +50,7 @@ export class ProducerAudit implements BatchTaker {
 
   /** @throws InvalidArgumentError */
   constructor(options: AuditOptions = {}) {
+    requireOptions('options of an audit', options, AUDIT_OPTIONS)
     this.#state = new AuditState(checkAuditOptions(options))
   }
 
@@ -58,13 +60,14 @@ export class ProducerAudit implements BatchTaker {
   }
 
   /** Takes the next batch of the log. */
-  take({ bytes, magic }: RecordBatch): void {
+  take(batch: RecordBatch): void {
+    const { bytes, magic } = requireBatch(batch)
     this.framed(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), 0, bytes.byteLength, magic)
   }
 
   /** The same for the batch at `position` of `view`, of the size and magic that framing has found. */
   framed(view: DataView, position: number, size: number, magic: number): void {
-    this.#header.read(view, position, size, magic)
+    this.#header.read(requireThing('view', view, 'getInt32', 'a DataView'), position, size, magic)
     const isWhole = position + size <= view.byteLength
     this.#take(isWhole)
   }

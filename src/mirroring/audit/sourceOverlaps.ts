@@ -1,3 +1,4 @@
+import { type OptionKinds, requireList, requireOptions, requireThing } from '../../core/arguments.ts'
 import * as say from './auditMessages.ts'
 import type { AuditFinding } from './auditReport.ts'
 import { FindingList } from './findingList.ts'
@@ -10,17 +11,24 @@ export interface OverlapOptions {
   maxFindings: number
 }
 
+const OVERLAP_OPTIONS: OptionKinds<OverlapOptions> = { partition: 'any', maxFindings: 'any' }
+
 /**
  * The ids under which producers of several sources would meet in one log that mirrors them all: ids >= 0 are mapped, the
  * others stay. And those under which producers of one source would meet. A finding's offset is where the second begins.
  *
+ * @throws InvalidArgumentError
  * @example
  * sourceOverlaps([a, b], { partition: 'orders-0', maxFindings: 100 }).findings
  */
 export function sourceOverlaps(
   sources: readonly SourceProducers[],
-  { partition, maxFindings }: OverlapOptions,
+  options: OverlapOptions,
 ): { findings: AuditFinding[]; count: number } {
+  for (const one of requireList('sources', sources)) {
+    requireThing('one of sources', one, 'ownOverlaps', 'SourceProducers')
+  }
+  const { partition, maxFindings } = requireOptions('options of sourceOverlaps', options, OVERLAP_OPTIONS)
   const findings = new FindingList(partition, maxFindings)
   for (const [index, one] of sources.entries()) {
     for (const [mapped, own] of one.ownOverlaps) {

@@ -1,3 +1,4 @@
+import { requireText, requireThing } from '../../core/arguments.ts'
 import { mapProducerId } from '../../core/producerId.ts'
 import { NO_SEQUENCE } from '../../formats/recordBatch.ts'
 import { incrementSequence } from '../../formats/sequence.ts'
@@ -59,12 +60,12 @@ export class SourceProducers implements BatchTaker {
   #barriers = 0
 
   constructor(source: string) {
-    this.source = source
+    this.source = requireText('source', source)
   }
 
   framed(view: DataView, position: number, size: number, magic: number): void {
     const header = this.#header
-    header.read(view, position, size, magic)
+    header.read(requireThing('view', view, 'getInt32', 'a DataView'), position, size, magic)
     if (header.producerIdHigh === -1 && header.producerIdLow === -1) {
       if (header.isControl && position + size <= view.byteLength && isBarrier(header)) this.#barriers++
       return

@@ -1,3 +1,4 @@
+import { type OptionKinds, requireOptions, requireThing } from '../../core/arguments.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import { drawRows } from './drawing.ts'
 import { POLICIES, type SimulationPolicy } from './policies.ts'
@@ -13,6 +14,8 @@ export interface SimulateOptions {
   policy?: SimulationPolicy
 }
 
+const SIMULATE_OPTIONS: OptionKinds<SimulateOptions> = { policy: 'any' }
+
 /**
  * Plays a scenario on real partition logs, in memory: what is written, mirrored and stopped goes through `MirrorPartition`
  * and `ReplicaSet`, so that what comes out is what their state says. Who really wrote each batch is known beside that, so
@@ -26,7 +29,7 @@ export interface SimulateOptions {
  * simulate('downstream-failover').collisions // []
  */
 export function simulate(scenario: string | Scenario, options: SimulateOptions = {}): SimulationResult {
-  const { policy = 'default' } = options
+  const { policy = 'default' } = requireOptions('options of simulate', options, SIMULATE_OPTIONS)
   if (!POLICIES.includes(policy)) {
     throw new InvalidArgumentError(`policy must be one of ${POLICIES.join(', ')}; got ${String(policy)}`)
   }
@@ -44,9 +47,11 @@ export function simulate(scenario: string | Scenario, options: SimulateOptions =
 /**
  * Draws what a simulation gives, as the draft does: a column for each cluster, a row for each batch.
  *
+ * @throws InvalidArgumentError
  * @example
  * console.log(drawSimulation(simulate('chain', { policy: 'legacy' })))
  */
-export function drawSimulation({ clusters, rows }: SimulationResult): string {
+export function drawSimulation(result: SimulationResult): string {
+  const { clusters, rows } = requireThing('result', result, 'rows', 'what simulate() gives')
   return drawRows(clusters, rows)
 }

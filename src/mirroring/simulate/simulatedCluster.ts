@@ -116,11 +116,11 @@ export class SimulatedCluster {
   }
 
   #openReplicas(): ReplicaSet {
-    const { barrierPolicy } = this.#rules
-    return new ReplicaSet(this.#storages, { clusterId: this.name, barrierPolicy })
+    const { core, barrierPolicy } = this.#rules
+    return new ReplicaSet(this.#storages, { core, clusterId: this.name, barrierPolicy })
   }
 
   #openPartition(): MirrorPartition {
-    return new MirrorPartition(this.#replicas, this.#store, { core: this.#rules.core, now: this.#now })
+    return new MirrorPartition(this.#replicas, this.#store, { now: this.#now })
   }
 }

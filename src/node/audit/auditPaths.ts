@@ -1,5 +1,6 @@
+import { type OptionKinds, requireOptions, requirePaths } from '../../core/arguments.ts'
 import { InvalidArgumentError, MirrorPidError } from '../../errors.ts'
-import { type AuditOptions, checkAuditOptions } from '../../mirroring/audit/auditOptions.ts'
+import { AUDIT_OPTIONS, type AuditOptions, checkAuditOptions } from '../../mirroring/audit/auditOptions.ts'
 import type {
   AuditBarrier,
   AuditFinding,
@@ -8,17 +9,20 @@ import type {
   OpenTransaction,
 } from '../../mirroring/audit/auditReport.ts'
 import { ProducerAudit } from '../../mirroring/audit/producerAudit.ts'
-import { Job, type JobOptions } from '../jobs/job.ts'
+import { JOB_OPTIONS, Job, type JobOptions } from '../jobs/job.ts'
 import { unfinishedRewrites } from '../journal/journalErrors.ts'
 import { type LogPath, type LogUnit, readLogPath, readLogPaths } from '../paths/logPaths.ts'
 import { withoutRepeats } from '../paths/repeatedPaths.ts'
 import { feedLog, type LogDamage, partitionOf, segmentsOf } from './auditSegments.ts'
-import { type AuditSource, auditSources, type SourceUnit } from './auditSources.ts'
+import { type AuditSource, auditSources, requireSource, type SourceUnit } from './auditSources.ts'
 
 export interface AuditPathsOptions extends JobOptions, Omit<AuditOptions, 'partition'> {
   /** Logs that one log is to mirror: what would collide there is predicted. Those of one name are one cluster's. */
   sources?: readonly AuditSource[]
 }
+
+const { partition: _, ...NAMELESS } = AUDIT_OPTIONS
+const PATHS_OPTIONS: OptionKinds<AuditPathsOptions> = { ...JOB_OPTIONS, ...NAMELESS, sources: 'list' }
 
 /** What was found of one partition's log, beside its findings. */
 export interface AuditedPartition {
@@ -61,8 +65,18 @@ export async function auditPaths(
   paths: readonly string[],
   options: AuditPathsOptions = {},
 ): Promise<AuditResult> {
-  const sources = options.sources ?? []
-  const { maxFindings } = checkAuditOptions(options)
+  requirePaths(paths)
+  requireOptions('options of auditPaths', options, PATHS_OPTIONS)
+  const {
+    sources = [],
+    core: _core,
+    signal: _signal,
+    onProgress: _onProgress,
+    windowSize: _size,
+    ...auditOptions
+  } = options
+  sources.forEach(requireSource)
+  const { maxFindings } = checkAuditOptions(auditOptions)
   if (paths.length + sources.length === 0) throw new InvalidArgumentError('give at least one path or source')
   const job = Job.start(options)
   const result = newResult()
@@ -74,7 +88,7 @@ export async function auditPaths(
   const all = [...units, ...sourceUnits.map(({ unit }) => unit)]
   job.plan(all.flatMap(segmentsOf).reduce((sum, file) => sum + file.size, 0))
   const damage: LogDamage = { damaged: result.damaged, incomplete: result.incomplete, count: 0 }
-  for (const unit of units) await auditUnit(unit, job, options, maxFindings, damage, result)
+  for (const unit of units) await auditUnit(unit, job, auditOptions, maxFindings, damage, result)
   const room = Math.max(0, maxFindings - result.findings.length)
   const overlaps = await auditSources(sourceUnits, job, room, damage, result.errors)
   result.findings.push(...overlaps.findings)

@@ -1,3 +1,4 @@
+import { type OptionKinds, requireOptions, requireText } from '../../core/arguments.ts'
 import { MirrorPidError } from '../../errors.ts'
 import type { AuditFinding } from '../../mirroring/audit/auditReport.ts'
 import { sourceOverlaps } from '../../mirroring/audit/sourceOverlaps.ts'
@@ -10,6 +11,16 @@ import { feedLog, type LogDamage, partitionOf } from './auditSegments.ts'
 export interface AuditSource {
   name: string
   path: string
+}
+
+const SOURCE: OptionKinds<AuditSource> = { name: 'string', path: 'string' }
+
+/** @throws InvalidArgumentError */
+export function requireSource(source: AuditSource): AuditSource {
+  const { name, path } = requireOptions('one of sources', source, SOURCE)
+  requireText('the name of a source', name)
+  requireText('the path of a source', path)
+  return source
 }
 
 export interface SourceUnit {

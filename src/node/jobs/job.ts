@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os'
+import type { OptionKinds } from '../../core/arguments.ts'
 import type { Core } from '../../core/core.ts'
 import { InvalidArgumentError } from '../../errors.ts'
-import { loadCoreSync } from '../../wasm/load.ts'
+import { coreOf } from '../../wasm/load.ts'
 import type { SegmentTasks, TaskName } from './segmentTasks.ts'
 
 /** How far a job is. In-place work passes over each file twice, and counts both. */
@@ -33,6 +34,13 @@ export interface JobOptions {
   windowSize?: number
 }
 
+export const JOB_OPTIONS: OptionKinds<JobOptions> = {
+  core: 'object',
+  signal: 'object',
+  onProgress: 'function',
+  windowSize: 'any',
+}
+
 /** What the functions on several files take besides. */
 export interface JobsOptions extends JobOptions {
   /**
@@ -43,6 +51,8 @@ export interface JobsOptions extends JobOptions {
    */
   jobs?: number | 'auto'
 }
+
+export const JOBS_OPTIONS: OptionKinds<JobsOptions> = { ...JOB_OPTIONS, jobs: 'any' }
 
 const DEFAULT_WINDOW_SIZE = 1024 * 1024
 const MAX_WINDOW_SIZE = 64 * 1024 * 1024
@@ -89,7 +99,7 @@ export class Job {
       throw new InvalidArgumentError('a core belongs to one thread: leave out either core or jobs')
     }
     const shared: Shared = {
-      core: core ?? loadCoreSync(),
+      core: coreOf(core),
       jobs: checkInteger('jobs', isAuto ? Math.min(availableParallelism(), MAX_JOBS) : jobs, 1, MAX_JOBS),
       isAuto,
       signal,

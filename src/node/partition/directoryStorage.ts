@@ -10,6 +10,8 @@ import {
   statSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { bytesOf } from '../../bytes/view.ts'
+import { oneOf, requireText } from '../../core/arguments.ts'
 import { LogFileError } from '../../errors.ts'
 import { isNumberedSegment } from '../../log/fileNames.ts'
 import type { LogStorage, StoredFile } from '../../log/partition/storage.ts'
@@ -46,7 +48,8 @@ class DirectoryFile implements StoredFile {
     )
   }
 
-  append(bytes: Uint8Array): void {
+  append(added: Uint8Array): void {
+    const bytes = bytesOf(added, 'bytes')
     const descriptor = this.#files.descriptor(this.#path)
     try {
       atFile('write to it', this.#path, () => writeFully(descriptor, bytes, this.#size))
@@ -95,11 +98,14 @@ function linked(path: string): LogFileError {
  *
  * @param access with `read`, calls that change something throw; `overlayStorage` keeps changes in memory
  * @throws LogFileError IO_ERROR; so do all calls
+ * @throws InvalidArgumentError
  * @example
  * const files = directoryStorage('/kafka/orders-0', 'read')
  * const log = PartitionLog.open(overlayStorage(files, memoryStorage()))
  */
 export function directoryStorage(directory: string, access: 'write' | 'read' = 'write'): LogStorage {
+  requireText('directory', directory)
+  oneOf('access', access, ['write', 'read'])
   const files = new OpenFiles(access === 'read' ? 'r' : 'r+')
   const opened = new Map<string, DirectoryFile>()
   const at = (name: string) => join(directory, name)
@@ -155,7 +161,8 @@ export function directoryStorage(directory: string, access: 'write' | 'read' = '
         throw asLogFileError(error, 'read it', at(name))
       }
     },
-    write(name, bytes) {
+    write(name, content) {
+      const bytes = bytesOf(content, 'bytes')
       forget(name)
       const mode = isThere(name)?.mode ?? owner.mode
       atFile('write it', at(name), () => place(name, { ...owner, mode }, bytes))

@@ -1,12 +1,12 @@
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import type { Core } from '../../core/core.ts'
+import { type OptionKinds, requireOptions, requireText } from '../../core/arguments.ts'
 import { InvalidArgumentError } from '../../errors.ts'
-import type { PartitionLogOptions } from '../../log/partition/logOptions.ts'
+import { LOG_OPTIONS, type PartitionLogOptions } from '../../log/partition/logOptions.ts'
 import { PartitionLog } from '../../log/partition/partitionLog.ts'
 import { previewStorage } from '../../log/partition/previewStorage.ts'
 import type { LogStorage } from '../../log/partition/storage.ts'
-import { loadCoreSync } from '../../wasm/load.ts'
+import { coreOf } from '../../wasm/load.ts'
 import { atFile } from '../files/ioErrors.ts'
 import { giveLike, requireServed } from '../files/ownership.ts'
 import { requireNoBroker } from '../locks/brokerLock.ts'
@@ -32,6 +32,13 @@ export interface PartitionDirectoryOptions extends PartitionLogOptions {
   ignoreBroker?: boolean
 }
 
+const DIRECTORY_OPTIONS: OptionKinds<PartitionDirectoryOptions> = {
+  ...LOG_OPTIONS,
+  write: 'boolean',
+  create: 'boolean',
+  ignoreBroker: 'boolean',
+}
+
 /**
  * Opens a partition directory: one that a broker has left, or one that a `PartitionLog` has written. Whether and from
  * where it is recovered, its log start offset and its high watermark come from the checkpoints of the log directory
@@ -48,12 +55,19 @@ export function openPartitionDirectory(
   directory: string,
   options: PartitionDirectoryOptions = {},
 ): PartitionLog {
-  const { write = false, create = false, ignoreBroker = false, ...logOptions } = options
+  requireText('directory', directory)
+  const {
+    write = false,
+    create = false,
+    ignoreBroker = false,
+    ...logOptions
+  } = requireOptions('options of openPartitionDirectory', options, DIRECTORY_OPTIONS)
+  const core = coreOf(options.core)
   if (create && !write) throw new InvalidArgumentError('create goes with write: true')
   if (create) makeDirectory(directory, ignoreBroker)
   const { files, known } = write ? lockedStorage(directory, create, ignoreBroker) : readStorage(directory)
   try {
-    return PartitionLog.open(files, { ...known, ...logOptions })
+    return PartitionLog.open(files, { ...known, ...logOptions, core })
   } catch (error) {
     files.close()
     throw error
@@ -116,12 +130,10 @@ function makeDirectory(directory: string, ignoreBroker: boolean): void {
  */
 export function checkpointOptions(
   directory: string,
-  core: Core = loadCoreSync(),
   checkpoints: PartitionCheckpoints = requireCheckpoints(directory),
 ): PartitionLogOptions {
   const { isClean, recoveryPoint, logStartOffset, highWatermark } = checkpoints
   return {
-    core,
     shutdown: isClean ? 'clean' : 'unclean',
     ...(recoveryPoint === null ? {} : { recoveryPoint }),
     ...(logStartOffset === null ? {} : { logStartOffset }),

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { type OptionKinds, requireOptions, requireText } from '../../core/arguments.ts'
 import type { Core } from '../../core/core.ts'
 import { isMirroredProducerId, unmapProducerId } from '../../core/producerId.ts'
 import { isNumberedSegment } from '../../log/fileNames.ts'
@@ -12,6 +13,7 @@ import { changesOf, type RecoveryChanges } from '../../log/partition/recoveryCha
 import type { Barrier } from '../../producers/appendResult.ts'
 import type { ProducerStateManagerOptions, ProducerWarning } from '../../producers/managerOptions.ts'
 import type { AbortedTransactionEntry } from '../../producers/transactions.ts'
+import { coreOf } from '../../wasm/load.ts'
 import { readCheckpoints, requireCheckpoints } from './checkpoints.ts'
 import { directoryStorage } from './directoryStorage.ts'
 import { checkpointOptions } from './partitionDirectory.ts'
@@ -25,12 +27,23 @@ export interface RecoverPartitionOptions
   > {
   /** Default false: all changes stay in memory, and the report tells what a recovery would do. */
   write?: boolean
-  /** Checks CRCs. Default: the wasm core. */
+  /** Checks CRCs. Default: the wasm core, loaded at the first call. */
   core?: Core
   /** With `write`, default false: where a broker is seen to be at work on the log directory, the call fails with BROKER_RUNNING. */
   ignoreBroker?: boolean
   /** Called behind each segment with the bytes checked so far, and those of all segments. */
   onProgress?: (bytes: number, size: number) => void
+}
+
+const RECOVER_OPTIONS: OptionKinds<RecoverPartitionOptions> = {
+  clusterId: 'any',
+  producerIdTest: 'any',
+  barrierPolicy: 'any',
+  barrierScope: 'any',
+  write: 'boolean',
+  ignoreBroker: 'boolean',
+  core: 'object',
+  onProgress: 'function',
 }
 
 /** A producer as a broker knows it after it has replayed the log. */
@@ -98,19 +111,25 @@ export async function recoverPartition(
   directory: string,
   options: RecoverPartitionOptions = {},
 ): Promise<RecoverPartitionReport> {
+  requireText('directory', directory)
+  requireOptions('options of recoverPartition', options, RECOVER_OPTIONS)
+  const given = { ...options, core: coreOf(options.core) }
   if (!options.write) {
     requirePartition(directory)
-    return recover(directory, options)
+    return recover(directory, given)
   }
   const lock = lockPartition(directory, options)
   try {
-    return recover(directory, options)
+    return recover(directory, given)
   } finally {
     lock.release()
   }
 }
 
-function recover(directory: string, options: RecoverPartitionOptions): RecoverPartitionReport {
+function recover(
+  directory: string,
+  options: RecoverPartitionOptions & { core: Core },
+): RecoverPartitionReport {
   const { write = false, ignoreBroker: _, core, onProgress = () => {}, ...stateOptions } = options
   const checkpoints = write ? requireCheckpoints(directory) : readCheckpoints(directory)
   const { unreadable } = checkpoints
@@ -126,8 +145,9 @@ function recover(directory: string, options: RecoverPartitionOptions): RecoverPa
     const size = sizeOfSegments(directory, files.list())
     let bytes = 0
     const log = PartitionLog.open(storage, {
-      ...checkpointOptions(directory, core, checkpoints),
+      ...checkpointOptions(directory, checkpoints),
       ...stateOptions,
+      core,
       shutdown: 'unclean',
       recoveryPoint: 0n,
       onRecovery: (event) => events.push(event),

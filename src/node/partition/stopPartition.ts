@@ -1,9 +1,17 @@
 import { basename, dirname, join } from 'node:path'
+import { type OptionKinds, requireOptions, requireText } from '../../core/arguments.ts'
 import type { Core } from '../../core/core.ts'
 import { LogFileError } from '../../errors.ts'
 import { previewStorage } from '../../log/partition/previewStorage.ts'
 import { StopRefusedError } from '../../mirroring/mirrorErrors.ts'
-import { type StopLogReport, type StopLogRequest, stopLog } from '../../mirroring/stopLog.ts'
+import {
+  requireClusters,
+  STOP_LOG_REQUEST,
+  type StopLogReport,
+  type StopLogRequest,
+  stopLog,
+} from '../../mirroring/stopLog.ts'
+import { coreOf } from '../../wasm/load.ts'
 import { namesOf, readClusterId } from './checkpoints.ts'
 import { directoryStorage } from './directoryStorage.ts'
 import { checkpointOptions } from './partitionDirectory.ts'
@@ -12,10 +20,17 @@ import { lockPartition, requirePartition, requireSegments } from './requireParti
 export interface StopPartitionOptions extends StopLogRequest {
   /** Default false; with true all changes stay in memory, so that the report tells what a stop would do. */
   dryRun?: boolean
-  /** Checks CRCs. Default: the wasm core. */
+  /** Checks CRCs. Default: the wasm core, loaded at the first call. */
   core?: Core
   /** Default false: where a broker is seen to be at work on the log directory, the call fails with BROKER_RUNNING, but for a dry run. */
   ignoreBroker?: boolean
+}
+
+const STOP_OPTIONS: OptionKinds<StopPartitionOptions> = {
+  ...STOP_LOG_REQUEST,
+  dryRun: 'boolean',
+  ignoreBroker: 'boolean',
+  core: 'object',
 }
 
 export interface StopPartitionReport extends StopLogReport {
@@ -32,7 +47,7 @@ export interface StopPartitionReport extends StopLogReport {
  * @param directory of the replica that will lead
  * @throws LogFileError NOT_A_LOG, IO_ERROR, UNFINISHED_REWRITE, DIRECTORY_LOCKED, BROKER_RUNNING; CorruptCheckpointError for a small
  *   file of the broker that is there and cannot be read; StopRefusedError `cluster` where `meta.properties` beside the
- *   directory names another cluster; what `stopLog` throws
+ *   directory names another cluster; InvalidArgumentError; what `stopLog` throws
  * @example
  * const { lastMirroredOffset } = await stopPartition('/kafka/orders-0', { clusterId: 'B', sourceClusterId: 'A' })
  */
@@ -40,6 +55,9 @@ export async function stopPartition(
   directory: string,
   options: StopPartitionOptions,
 ): Promise<StopPartitionReport> {
+  requireText('directory', directory)
+  requireClusters(requireOptions('options of stopPartition', options, STOP_OPTIONS))
+  const core = coreOf(options.core)
   const { dryRun = false } = options
   requireSegments(directory)
   requireServed(directory)
@@ -47,19 +65,19 @@ export async function stopPartition(
   if (dryRun) requirePartition(directory)
   const lock = dryRun ? null : lockPartition(directory, options)
   try {
-    return stop(directory, options)
+    return stop(directory, { ...options, core })
   } finally {
     lock?.release()
   }
 }
 
-function stop(directory: string, options: StopPartitionOptions): StopPartitionReport {
+function stop(directory: string, options: StopPartitionOptions & { core: Core }): StopPartitionReport {
   const { dryRun = false, ignoreBroker: _, core, ...request } = options
-  const known = checkpointOptions(directory, core)
+  const known = checkpointOptions(directory)
   const files = directoryStorage(directory, dryRun ? 'read' : 'write')
   try {
     const storage = dryRun ? previewStorage(files) : files
-    const report = stopLog(storage, known, request)
+    const report = stopLog(storage, { ...known, core }, request)
     return {
       directory,
       clusterId: request.clusterId,

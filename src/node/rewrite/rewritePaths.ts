@@ -1,13 +1,19 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { checkRewriteOptions } from '../../core/arguments.ts'
+import {
+  checkRewriteOptions,
+  type OptionKinds,
+  REWRITE_OPTIONS,
+  requireOptions,
+  requirePaths,
+} from '../../core/arguments.ts'
 import type { RewriteMode, RewriteOptions } from '../../core/core.ts'
 import { InvalidArgumentError, MirrorPidError } from '../../errors.ts'
 import { addCounts, type BatchSums, newSums } from '../../log/counts.ts'
 import { onFile } from '../files/ioErrors.ts'
 import { syncDirectory } from '../files/syncDirectory.ts'
 import { isThere, viaTemporary } from '../files/temporaryFiles.ts'
-import { Job, type JobsOptions } from '../jobs/job.ts'
+import { JOBS_OPTIONS, Job, type JobsOptions } from '../jobs/job.ts'
 import { requireFinished } from '../journal/journalErrors.ts'
 import { requireNoBroker } from '../locks/brokerLock.ts'
 import { DirectoryLocks } from '../locks/directoryLock.ts'
@@ -31,6 +37,15 @@ export interface RewritePathsOptions extends RewriteOptions, JobsOptions {
   resume?: boolean
   /** With `inPlace`, default false: where a broker is seen to be at work on a log directory, the call fails with BROKER_RUNNING. */
   ignoreBroker?: boolean
+}
+
+const PATHS_OPTIONS: OptionKinds<RewritePathsOptions> = {
+  ...REWRITE_OPTIONS,
+  ...JOBS_OPTIONS,
+  outDirectory: 'string',
+  inPlace: 'boolean',
+  resume: 'boolean',
+  ignoreBroker: 'boolean',
 }
 
 /** The sums over all segments. */
@@ -89,6 +104,8 @@ export async function rewritePaths(
   paths: readonly string[],
   options: RewritePathsOptions,
 ): Promise<RewriteResult> {
+  requirePaths(paths)
+  requireOptions('options of rewritePaths', options, PATHS_OPTIONS)
   const { outDirectory, inPlace = false, resume = false } = options
   if ((outDirectory === undefined) !== inPlace) {
     throw new InvalidArgumentError(

@@ -1,11 +1,17 @@
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { checkRewriteOptions } from '../../core/arguments.ts'
+import {
+  checkRewriteOptions,
+  type OptionKinds,
+  REWRITE_OPTIONS,
+  requireOptions,
+  requireText,
+} from '../../core/arguments.ts'
 import type { RewriteOptions } from '../../core/core.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import { onFile } from '../files/ioErrors.ts'
 import { requireAbsent, viaTemporary } from '../files/temporaryFiles.ts'
-import { Job, type JobOptions } from '../jobs/job.ts'
+import { JOB_OPTIONS, Job, type JobOptions } from '../jobs/job.ts'
 import type { SegmentRewrite } from '../jobs/segmentTasks.ts'
 import { requireFinished } from '../journal/journalErrors.ts'
 import { requireNoBroker } from '../locks/brokerLock.ts'
@@ -23,6 +29,14 @@ export interface RewriteSegmentOptions extends RewriteOptions, JobOptions {
   inPlace?: boolean
   /** With `inPlace`, default false: where a broker is seen to be at work on the log directory, the call fails with BROKER_RUNNING. */
   ignoreBroker?: boolean
+}
+
+const SEGMENT_OPTIONS: OptionKinds<RewriteSegmentOptions> = {
+  ...REWRITE_OPTIONS,
+  ...JOB_OPTIONS,
+  out: 'string',
+  inPlace: 'boolean',
+  ignoreBroker: 'boolean',
 }
 
 /**
@@ -46,7 +60,8 @@ export async function rewriteSegmentFile(
   path: string,
   options: RewriteSegmentOptions,
 ): Promise<SegmentRewrite> {
-  const { out, inPlace = false } = options
+  requireText('path', path)
+  const { out, inPlace = false } = requireOptions('options of rewriteSegmentFile', options, SEGMENT_OPTIONS)
   if ((out === undefined) !== inPlace) {
     throw new InvalidArgumentError('give exactly one of out (the file to write) and inPlace: true')
   }

@@ -1,3 +1,4 @@
+import type { OptionKinds } from '../../core/arguments.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { VerifyMode } from '../jobs/segmentTasks.ts'
 
@@ -16,6 +17,8 @@ export interface RecordsOptions {
    */
   maxBatchBytes?: number
 }
+
+export const RECORDS_OPTIONS: OptionKinds<RecordsOptions> = { records: 'any', maxBatchBytes: 'any' }
 
 const DEFAULT_BATCH_BYTES = 128 * 1024 * 1024
 /** No batch is larger. */

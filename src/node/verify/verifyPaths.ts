@@ -1,16 +1,19 @@
+import { type OptionKinds, requireOptions, requirePaths } from '../../core/arguments.ts'
 import { MirrorPidError } from '../../errors.ts'
 import { addCounts, type BatchSums, newSums } from '../../log/counts.ts'
-import { Job, type JobsOptions } from '../jobs/job.ts'
+import { JOBS_OPTIONS, Job, type JobsOptions } from '../jobs/job.ts'
 import type { SegmentVerification, VerifyMode } from '../jobs/segmentTasks.ts'
 import { unfinishedRewrites } from '../journal/journalErrors.ts'
 import { type LogFile, type LogPath, readLogPaths } from '../paths/logPaths.ts'
 import { verifyCompanion } from '../segments/companionFile.ts'
 import { runTask } from '../threads/runTask.ts'
 import { Workers } from '../threads/workers.ts'
-import { type RecordsOptions, verifyModeOf } from './recordsOptions.ts'
+import { RECORDS_OPTIONS, type RecordsOptions, verifyModeOf } from './recordsOptions.ts'
 
 /** What `verifyPaths` takes. */
 export interface VerifyPathsOptions extends JobsOptions, RecordsOptions {}
+
+const VERIFY_OPTIONS: OptionKinds<VerifyPathsOptions> = { ...JOBS_OPTIONS, ...RECORDS_OPTIONS }
 
 /** The sums over all segments. */
 export interface VerifyTotals extends BatchSums {
@@ -54,7 +57,8 @@ export async function verifyPaths(
   paths: readonly string[],
   options: VerifyPathsOptions = {},
 ): Promise<VerifyResult> {
-  const mode = verifyModeOf(options)
+  requirePaths(paths)
+  const mode = verifyModeOf(requireOptions('options of verifyPaths', options, VERIFY_OPTIONS))
   const job = Job.start(options)
   const logs = await readLogPaths(paths)
   const units = logs.flatMap((log) => log.units)

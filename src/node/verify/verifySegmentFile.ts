@@ -1,14 +1,17 @@
 import { stat } from 'node:fs/promises'
+import { type OptionKinds, requireOptions, requireText } from '../../core/arguments.ts'
 import { onFile } from '../files/ioErrors.ts'
-import { Job, type JobOptions } from '../jobs/job.ts'
+import { JOB_OPTIONS, Job, type JobOptions } from '../jobs/job.ts'
 import type { SegmentVerification } from '../jobs/segmentTasks.ts'
 import { requireFinished } from '../journal/journalErrors.ts'
 import { journalsOf } from '../paths/logPaths.ts'
 import { verifySegment } from '../segments/segmentPasses.ts'
-import { type RecordsOptions, verifyModeOf } from './recordsOptions.ts'
+import { RECORDS_OPTIONS, type RecordsOptions, verifyModeOf } from './recordsOptions.ts'
 
 /** What `verifySegmentFile` takes. */
 export interface VerifySegmentOptions extends JobOptions, RecordsOptions {}
+
+const VERIFY_OPTIONS: OptionKinds<VerifySegmentOptions> = { ...JOB_OPTIONS, ...RECORDS_OPTIONS }
 
 /**
  * Verifies one segment file of any size in a few megabytes of memory: what `core.verify` checks, with positions in the
@@ -28,7 +31,8 @@ export async function verifySegmentFile(
   path: string,
   options: VerifySegmentOptions = {},
 ): Promise<SegmentVerification> {
-  const mode = verifyModeOf(options)
+  requireText('path', path)
+  const mode = verifyModeOf(requireOptions('options of verifySegmentFile', options, VERIFY_OPTIONS))
   const job = Job.start(options)
   const { size } = await onFile('read it', path, () => stat(path))
   job.plan(size)
