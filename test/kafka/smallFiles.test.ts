@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeLeaderEpochs } from '../../src/log/partition/leaderEpochs.ts'
 import { CorruptCheckpointError } from '../../src/log/partition/logErrors.ts'
-import { decodeOffsetCheckpoint } from '../../src/node/partition/checkpoints.ts'
-import { decodeProperties } from '../../src/node/partition/javaProperties.ts'
-import { decodeMetaProperties, decodePartitionMetadata } from '../../src/node/partition/metadataFiles.ts'
+import { decodeOffsetCheckpoint } from '../../src/node/checkpoints/checkpoints.ts'
+import { decodeProperties } from '../../src/node/checkpoints/javaProperties.ts'
+import { decodeMetaProperties, decodePartitionMetadata } from '../../src/node/checkpoints/metadataFiles.ts'
 import { type SmallFile, smallFiles } from './judge.js'
 
 // The small files of a broker, as it would never write them: what we read in one is what a broker reads, or we refuse it.

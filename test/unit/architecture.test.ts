@@ -23,6 +23,7 @@ const NODE_ROOMS = [
   'files', // how one file is read, and written so that it lasts
   'locks', // who may change a directory
   'paths', // which logs a path names
+  'checkpoints', // what a broker notes beside the segments
   'jobs', // the options and the progress of a call, and what a pass over a segment takes and gives
   'journal', // what makes a rewrite in place safe
   'segments', // passes over one segment or companion

@@ -12,7 +12,7 @@ import {
   stopLog,
 } from '../../mirroring/stopLog.ts'
 import { coreOf } from '../../wasm/load.ts'
-import { namesOf, readClusterId } from './checkpoints.ts'
+import { namesOf, readClusterId } from '../checkpoints/checkpoints.ts'
 import { directoryStorage } from './directoryStorage.ts'
 import { checkpointOptions } from './partitionDirectory.ts'
 import { lockPartition, requirePartition, requireSegments } from './requirePartition.ts'
