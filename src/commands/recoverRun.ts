@@ -1,5 +1,6 @@
 import { MirrorPidError } from '../errors.ts'
 import { logFileName } from '../log/fileNames.ts'
+import { describeTiered } from '../log/partition/recoveryChanges.ts'
 import {
   type RecoveredProducer,
   type RecoverPartitionReport,
@@ -107,7 +108,8 @@ function describeMirrored(
   return `${directory}: ${count(mirroredBatches, 'batch is', 'batches are')} under mapped producer ids${seen}: ${ON_STOCK_BROKERS}`
 }
 
-function* warningsOf({ producerWarnings, directory }: RecoverPartitionReport): Generator<string> {
+function* warningsOf({ producerWarnings, directory, tiered }: RecoverPartitionReport): Generator<string> {
+  if (tiered !== undefined) yield `${directory}: ${describeTiered(tiered)}`
   for (const { kind, producerId, offset, found, current } of producerWarnings) {
     const what = {
       'producer-epoch': `epoch ${found} behind ${current}: two producers may share the id, see "mirrorpid audit"`,

@@ -2,7 +2,7 @@ import { isMirroredProducerId } from '../core/producerId.ts'
 import { logFileName } from '../log/fileNames.ts'
 import { maxOffset } from '../log/partition/offsets.ts'
 import type { PartitionLog } from '../log/partition/partitionLog.ts'
-import type { RecoveryChanges } from '../log/partition/recoveryChanges.ts'
+import { describeTiered, type RecoveryChanges } from '../log/partition/recoveryChanges.ts'
 import { barrierAt } from './barrierAt.ts'
 import { StopRefusedError } from './mirrorErrors.ts'
 import type { MirrorState } from './mirrorState.ts'
@@ -71,7 +71,7 @@ export function mirroredAgain({ lastMirroredOffset }: MirrorState, offset: bigin
 export function warningsOf(
   request: StopLogRequest,
   state: MirrorState | null,
-  { cut }: RecoveryChanges,
+  { cut, tiered }: RecoveryChanges,
 ): string[] {
   const warnings = cut
     .filter(({ isZero }) => !isZero)
@@ -79,6 +79,7 @@ export function warningsOf(
       ({ segment, position, bytes }) =>
         `${logFileName(segment, '.log')}: ${bytes} bytes of a batch that was never written to its end are cut, at byte ${position}`,
     )
+  if (tiered !== undefined) warnings.push(describeTiered(tiered))
   const began = state?.openTransactions ?? null
   const { openTransactions: asked = began } = request
   if (began !== null && asked !== began) {

@@ -2,7 +2,7 @@ import { type OptionKinds, requireOptions, requireText } from '../core/arguments
 import { isMirroredProducerId, unmapProducerId } from '../core/producerId.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { type PartitionLogOptions, requireLogOptions } from '../log/partition/logOptions.ts'
-import { maxOffset, minOffset } from '../log/partition/offsets.ts'
+import { minOffset } from '../log/partition/offsets.ts'
 import { PartitionLog } from '../log/partition/partitionLog.ts'
 import type { RecoveryChanges } from '../log/partition/recoveryChanges.ts'
 import { type LogStorage, requireStorage } from '../log/partition/storage.ts'
@@ -14,7 +14,7 @@ import { checkMode, checkStop, type MirrorState, type OpenTransactionsMode } fro
 import { type MirrorStateStore, mirrorStateFile } from './mirrorStateFile.ts'
 import { holdEpochs, leaderEpochOf, notedEpoch } from './stopEpoch.ts'
 import { isOnlyPrepared, mirroredAgain, mirroredSince, requireMarked, warningsOf } from './stopGuards.ts'
-import { firstOffsetIn, knownOf, previewOf } from './stopPreview.ts'
+import { knownOf, previewOf } from './stopPreview.ts'
 
 /** Which mirror is stopped, and how. */
 export interface StopLogRequest {
@@ -121,8 +121,7 @@ export function stopLog(
     recoveryPoint: 0n,
     clusterId,
     highWatermark: 0n,
-    // a snapshot at the first segment says what was before the log
-    logStartOffset: maxOffset(options.logStartOffset ?? 0n, firstOffsetIn(storage)),
+    snapshots: 'ignored',
   }
   const noted = notedEpoch(storage)
   const preview = previewOf(storage, held, knownOf(storage, options, state))
@@ -136,7 +135,7 @@ export function stopLog(
   const leaderEpoch = leaderEpochOf(noted, preview.log, state, openTransactions, request.leaderEpoch)
   const store = notingStore(file, clusterId, leaderEpoch)
   const report = settleAndClose(storage, held, store, { ...request, openTransactions, leaderEpoch })
-  const log = PartitionLog.open(storage, { ...held, shutdown: 'clean' })
+  const log = PartitionLog.open(storage, { ...held, shutdown: 'clean', snapshots: 'believed' })
   const mirror = new MirrorPartition(new SoleReplica(log), store)
   mirror.stop({ openTransactions })
   log.close()

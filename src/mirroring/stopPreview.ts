@@ -48,15 +48,6 @@ export function knownOf(
   }
 }
 
-/** The least base offset of a segment; 0 where there is none. */
-export function firstOffsetIn(storage: LogStorage): bigint {
-  const offsets = storage
-    .list()
-    .filter((name) => /^\d{20}\.log$/.test(name))
-    .map((name) => baseOffsetOfName(name)!)
-  return offsets.length === 0 ? 0n : offsets.reduce(minOffset)
-}
-
 /** The log as opening will leave it, and what opening will take from the files. */
 export interface Preview {
   log: PartitionLog

@@ -15,7 +15,6 @@ export type { CutBatch, DamagedBatch } from './audit/auditSegments.ts'
 export type { AuditSource } from './audit/auditSources.ts'
 export type { JobOptions, JobProgress, JobsOptions } from './jobs/job.ts'
 export type { SegmentRewrite, SegmentVerification } from './jobs/segmentTasks.ts'
-export { directoryStorage } from './partition/directoryStorage.ts'
 export { openPartitionDirectory, type PartitionDirectoryOptions } from './partition/partitionDirectory.ts'
 export {
   type RecoveredProducer,
@@ -36,6 +35,7 @@ export {
 } from './rewrite/rewritePaths.ts'
 export { type RewriteSegmentOptions, rewriteSegmentFile } from './rewrite/rewriteSegmentFile.ts'
 export type { CompanionRewrite } from './segments/companionFile.ts'
+export { directoryStorage } from './storage/directoryStorage.ts'
 export type { RecordsOptions } from './verify/recordsOptions.ts'
 export {
   type VerifyPathsOptions,

@@ -2,7 +2,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { PartitionLog } from '../../src/log/partition/partitionLog.ts'
-import { directoryStorage } from '../../src/node/partition/directoryStorage.ts'
+import { directoryStorage } from '../../src/node/storage/directoryStorage.ts'
 import { readTree, runCommand, temporaryDirectories } from '../node/support.ts'
 import { type BatchOp, encodeOp } from '../producers/logBuilder.ts'
 

@@ -4,7 +4,7 @@ import { readFileSync, writeSync } from 'node:fs'
 import { MirrorPidError } from '../../src/errors.ts'
 import type { PartitionLogOptions } from '../../src/log/partition/logOptions.ts'
 import { PartitionLog } from '../../src/log/partition/partitionLog.ts'
-import { directoryStorage } from '../../src/node/partition/directoryStorage.ts'
+import { directoryStorage } from '../../src/node/storage/directoryStorage.ts'
 import type { LogStep } from './logRun.ts'
 
 const [directory = '', file = ''] = process.argv.slice(2)

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { recordBatches } from '../../src/index.ts'
 import { memoryStorage } from '../../src/log/partition/memoryStorage.ts'
 import { PartitionLog } from '../../src/log/partition/partitionLog.ts'
-import { directoryStorage } from '../../src/node/partition/directoryStorage.ts'
+import { directoryStorage } from '../../src/node/storage/directoryStorage.ts'
 import { encodeOp } from '../producers/logBuilder.ts'
 import { storedFiles } from '../support/storedFiles.ts'
 

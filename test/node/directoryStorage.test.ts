@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { LogFileError } from '../../src/errors.ts'
-import { directoryStorage } from '../../src/node/partition/directoryStorage.ts'
+import { directoryStorage } from '../../src/node/storage/directoryStorage.ts'
 import { temporaryDirectories } from './support.ts'
 
 const newDirectory = temporaryDirectories()

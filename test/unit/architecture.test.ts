@@ -22,6 +22,7 @@ const WITH_NODE = ['node', 'commands']
 const NODE_ROOMS = [
   'files', // how one file is read, and written so that it lasts
   'locks', // who may change a directory
+  'storage', // a partition's directory as the storage of its log
   'paths', // which logs a path names
   'checkpoints', // what a broker notes beside the segments
   'jobs', // the options and the progress of a call, and what a pass over a segment takes and gives

@@ -24,6 +24,8 @@ export interface LoadRequest {
   isClean: boolean
   recoveryPoint: bigint
   logStartOffset: bigint
+  isStartGiven: boolean
+  believesSnapshots: boolean
   onRecovery: (event: RecoveryEvent) => void
   onChecked: (segment: CheckedSegment) => void
 }
@@ -54,6 +56,7 @@ export function loadLog(given: LoadRequest): LoadedLog {
   const snapshots = new SnapshotFiles(storage, (offset, error) =>
     onRecovery({ kind: 'snapshot', offset, error }),
   )
+  if (!request.believesSnapshots) snapshots.clear()
   const segments = openSegments(request)
   const replay = new StateReplay(snapshots, request.stateOptions)
   recoverSegments(request, segments, epochs, replay)
@@ -73,9 +76,14 @@ export function loadLog(given: LoadRequest): LoadedLog {
     segments.push(new LogSegment(storage, request.logStartOffset, request.options))
     logEndOffset = request.logStartOffset
   }
-  const logStartOffset = maxOffset(request.logStartOffset, segments[0]!.baseOffset)
+  const firstOffset = segments[0]!.baseOffset
+  const logStartOffset = maxOffset(request.logStartOffset, firstOffset)
+  if (request.isStartGiven && request.logStartOffset < firstOffset) {
+    onRecovery({ kind: 'tiered', logStartOffset: request.logStartOffset, firstOffset })
+  }
   segments.at(-1)!.createIndexes()
   epochs.truncateFromEnd(logEndOffset)
+  // not at the first segment: below it, tiered storage is read by them
   epochs.truncateFromStart(request.logStartOffset)
   snapshots.removeStray(segments.map(({ baseOffset }) => baseOffset))
   const state = replay.finish(segments, logStartOffset, logEndOffset)

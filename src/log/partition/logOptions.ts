@@ -43,6 +43,11 @@ export interface PartitionLogOptions
   recoveryPoint?: bigint
   /** The least that the log start offset may be, from a checkpoint. Default: the first segment's. */
   logStartOffset?: bigint
+  /**
+   * Which producer snapshots are taken for true: `believed` (default), as by a broker, those that are sound; `ignored`, none, and
+   * those that are there are removed: one that a broker has written knows no mapped ids, if it is one that exists today.
+   */
+  snapshots?: 'believed' | 'ignored'
   /** From a checkpoint. Default: the log start offset. */
   highWatermark?: bigint
   /** Told of all that opening changed or found. */
@@ -62,6 +67,7 @@ export const LOG_OPTIONS: OptionKinds<PartitionLogOptions> = {
   shutdown: 'any',
   recoveryPoint: 'any',
   logStartOffset: 'any',
+  snapshots: 'any',
   highWatermark: 'any',
   onRecovery: 'function',
   onChecked: 'function',
@@ -103,6 +109,8 @@ export type RecoveryEvent =
   | { kind: 'snapshot'; offset: bigint; error: Error }
   /** A leftover of a broker was removed or finished: `.deleted`, `.cleaned`, `.swap`, an index without a segment. */
   | { kind: 'leftover'; name: string }
+  /** By the log start offset that was given, records lie below the first segment: in tiered storage, or deleted since. */
+  | { kind: 'tiered'; logStartOffset: bigint; firstOffset: bigint }
   /** A file ends as a leftover does, but has no name that a broker gives: it was left alone. */
   | { kind: 'foreign'; name: string }
 
@@ -135,6 +143,8 @@ export function checkOpening(storage: LogStorage, options: PartitionLogOptions) 
     isClean: oneOf('shutdown', options.shutdown, ['unclean', 'clean']) === 'clean',
     recoveryPoint: requireOffset('recoveryPoint', options.recoveryPoint ?? 0n),
     logStartOffset: requireOffset('logStartOffset', options.logStartOffset ?? 0n),
+    isStartGiven: options.logStartOffset !== undefined,
+    believesSnapshots: oneOf('snapshots', options.snapshots, ['believed', 'ignored']) === 'believed',
   }
 }
 

@@ -4,7 +4,7 @@ import { decodeCheckpointFile, parseInt32, parseInt64 } from '../../log/partitio
 import { LEADER_EPOCH_CHECKPOINT, readLeaderEpochs } from '../../log/partition/leaderEpochs.ts'
 import { CorruptCheckpointError } from '../../log/partition/logErrors.ts'
 import { atFile } from '../files/ioErrors.ts'
-import { directoryStorage } from './directoryStorage.ts'
+import { directoryStorage } from '../storage/directoryStorage.ts'
 import { decodeMetaProperties, decodePartitionMetadata } from './metadataFiles.ts'
 
 /** What a broker keeps in a log directory and in one of its partitions, about that partition. */

@@ -11,7 +11,7 @@ import { type PartitionCheckpoints, requireCheckpoints } from '../checkpoints/ch
 import { atFile } from '../files/ioErrors.ts'
 import { giveLike, requireServed } from '../files/ownership.ts'
 import { requireNoBroker } from '../locks/brokerLock.ts'
-import { directoryStorage } from './directoryStorage.ts'
+import { directoryStorage } from '../storage/directoryStorage.ts'
 import { lockPartition, requirePartition } from './requirePartition.ts'
 
 /** How the log of a partition directory is opened. */

@@ -15,7 +15,7 @@ import type { ProducerStateManagerOptions, ProducerWarning } from '../../produce
 import type { AbortedTransactionEntry } from '../../producers/transactions.ts'
 import { coreOf } from '../../wasm/load.ts'
 import { readCheckpoints, requireCheckpoints } from '../checkpoints/checkpoints.ts'
-import { directoryStorage } from './directoryStorage.ts'
+import { directoryStorage } from '../storage/directoryStorage.ts'
 import { checkpointOptions } from './partitionDirectory.ts'
 import { lockPartition, requirePartition } from './requirePartition.ts'
 

@@ -13,7 +13,7 @@ import {
 } from '../../mirroring/stopLog.ts'
 import { coreOf } from '../../wasm/load.ts'
 import { namesOf, readClusterId } from '../checkpoints/checkpoints.ts'
-import { directoryStorage } from './directoryStorage.ts'
+import { directoryStorage } from '../storage/directoryStorage.ts'
 import { checkpointOptions } from './partitionDirectory.ts'
 import { lockPartition, requirePartition, requireSegments } from './requirePartition.ts'
 
