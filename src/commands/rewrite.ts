@@ -26,10 +26,11 @@ after it (.mirrorpid-journal); no broker takes that for data. A run that is kill
 same path finishes the work and removes it; until then every other command says so. With --resume, a run over single segment
 files is finished in those alone, and one over a partition in all of it, each in its own mode. A segment that has other
 names (hard links) is replaced by a copy instead, and those keep the old bytes. Modification times stay as they were, where
-the user owns the files. The directory is locked meanwhile (.mirrorpid-lock) against other runs of mirrorpid, not against brokers: a running one that is
-seen to hold the .lock of the log directory (on Linux, in /proc/locks) is named, and nothing is done. Where a broker has
-added to a half rewritten segment, the journal is finished and what was added is rewritten too. A small file of the broker
-(a checkpoint, meta.properties, partition.metadata) that is there and cannot be read is named, and nothing is done.
+the user owns the files. The directory is locked meanwhile (.mirrorpid-lock) against other runs of mirrorpid, not against
+brokers: a running one that is seen to hold the .lock of the log directory (on Linux, in /proc/locks) is named, and nothing
+is done. Where a broker has added to a half rewritten segment, the journal is finished and what was added is rewritten too.
+A small file of the broker (a checkpoint, meta.properties, partition.metadata) that is there and cannot be read is named,
+and nothing is done.
 
 CRC modes:
   patch      (default) computes the new CRC from the old one and the changed id; a batch that was damaged before still

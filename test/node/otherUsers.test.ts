@@ -11,7 +11,7 @@ import {
   statSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PartitionLog, recordBatches } from '../../src/index.ts'
@@ -27,6 +27,11 @@ const IDS = ['--cluster-id', 'B', '--source-cluster-id', 'A']
 interface User {
   uid: number
   gid: number
+}
+interface Result {
+  files: { path: string }[]
+  partitions: { path: string }[]
+  errors: { file: string }[]
 }
 const OWNER: User = { uid: 1000, gid: 1000 }
 /** Of the owner's group. */
@@ -185,6 +190,66 @@ describe.runIf(process.getuid?.() === 0)('a partition of somebody else', () => {
       expect(everything(directory)).toEqual(before)
     },
   )
+
+  describe.each([
+    ['a directory of somebody else', (bad: string) => chmodSync(bad, 0o700)],
+    ['a directory that may be listed alone', (bad: string) => chmodSync(bad, 0o744)],
+    ['a segment of somebody else', (bad: string) => chmodSync(join(bad, SEGMENT), 0o600)],
+  ])('one partition that may not be read: %s', (_, spoil) => {
+    /** A log directory with two partitions that the user may read, and one between them that it may not. */
+    function logDirectory(): { all: string; bad: string; good: string[] } {
+      const all = dirname(partition())
+      for (const name of ['orders-1', 'orders-2']) {
+        cpSync(join(all, 'orders-0'), join(all, name), { recursive: true })
+        spawnSync('chown', ['-R', '1000:1000', join(all, name)])
+        spawnSync('chmod', ['-R', 'g+w', join(all, name)])
+      }
+      const bad = join(all, 'orders-1')
+      spoil(bad)
+      chownSync(bad, OWNER.uid, 4000)
+      chownSync(join(bad, SEGMENT), OWNER.uid, 4000)
+      return { all, bad, good: [join(all, 'orders-0'), join(all, 'orders-2')] }
+    }
+
+    it.each([
+      ['verify', [], ({ files }: Result) => files],
+      ['audit', [], ({ partitions }: Result) => partitions],
+      ['dump', [], ({ files }: Result) => files],
+      ['rewrite', ['--out', 'OUT'], ({ files }: Result) => files],
+      ['rewrite', ['--in-place'], ({ files }: Result) => files],
+    ] as const)('%s %j does the others, and names it', (command, given, of) => {
+      const { all, bad, good } = logDirectory()
+      for (const paths of [[all], [good[0]!, bad, good[1]!]]) {
+        const attempt = (...more: string[]) => {
+          const out = mkdtempSync(join(root, 'out-'))
+          chownSync(out, MEMBER.uid, MEMBER.gid)
+          const flags = given.map((flag) => (flag === 'OUT' ? out : flag))
+          return run(MEMBER, [command, ...paths, ...flags, ...more])
+        }
+        const { status, stdout, stderr } = attempt('--json')
+        expect(status, stderr).toBe(2)
+        const result = JSON.parse(stdout)
+        const done = new Set(of(result).map(({ path }) => path.replace(/\/\d{20}\.\w+$/, '')))
+        for (const directory of good) expect(done).toContain(directory)
+        const errors: Result['errors'] = result.errors
+        expect(errors.length).toBeGreaterThan(0)
+        for (const error of errors) expect(error).toMatchObject({ code: 'IO_ERROR', errno: 'EACCES' })
+        for (const { file } of errors) expect(file.startsWith(bad)).toBe(true)
+        expect(attempt('--quiet').stderr).toContain(`mirrorpid: ${bad}`)
+        if (command === 'rewrite' && given[0] === '--in-place') {
+          for (const directory of good) expect(ids(directory)).toEqual(new Set([-9n, -10n]))
+        }
+      }
+    })
+
+    it('alone is an error, and nothing else', () => {
+      const { bad } = logDirectory()
+      for (const command of ['verify', 'audit', 'dump']) {
+        const { status, stderr } = run(MEMBER, [command, bad])
+        expect([status, stderr]).toEqual([2, expect.stringContaining(`mirrorpid: ${bad}`)])
+      }
+    })
+  })
 
   it('the owner can finish what somebody else had begun, wherever that was killed', () => {
     let unfinished = 0

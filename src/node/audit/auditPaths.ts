@@ -120,9 +120,10 @@ async function unitsOf(paths: readonly string[], result: AuditResult): Promise<L
   return (await readLogPaths(paths)).flatMap((log) => takeFinished(log, result))
 }
 
-/** Those that no interrupted rewrite has left half mapped; the others, and what is no log, are noted in the result. */
-function takeFinished({ units, leftOut }: LogPath, result: AuditResult): LogUnit[] {
+/** Those that no interrupted rewrite has left half mapped; the others, what cannot be read and what is no log, are noted in the result. */
+function takeFinished({ units, leftOut, errors }: LogPath, result: AuditResult): LogUnit[] {
   result.leftOut.push(...leftOut)
+  result.errors.push(...errors)
   return units.filter((unit) => {
     const unfinished = unfinishedRewrites(unit)
     result.errors.push(...unfinished)

@@ -35,7 +35,8 @@ export async function dumpedFiles(
       continue
     }
     try {
-      const { units } = await readLogPath(path)
+      const { units, errors } = await readLogPath(path)
+      for (const error of errors) failed(error)
       const inside = units.flatMap((unit) => unit.files).map((file) => dumpedFile(file.path))
       files.push(...inside.filter((file) => file.kind !== 'unknown'))
     } catch (error) {

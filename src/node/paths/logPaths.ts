@@ -48,6 +48,8 @@ export interface LogPath {
   ownFiles: LogFile[]
   /** What was met and belongs to no log, with the reason. */
   leftOut: { path: string; reason: string }[]
+  /** One for each partition that cannot be read; the others are there. */
+  errors: LogFileError[]
 }
 
 const INTERRUPTED = 'left by an interrupted run of mirrorpid; remove it when none is at work'
@@ -69,8 +71,28 @@ interface Entry {
 export async function readLogPaths(paths: readonly string[]): Promise<LogPath[]> {
   if (paths.length === 0) throw new InvalidArgumentError('give at least one path')
   const logs: LogPath[] = []
-  for (const path of paths) logs.push(await readLogPath(path))
-  return withoutRepeats(logs)
+  const unread: LogPath[] = []
+  for (const path of paths) {
+    try {
+      logs.push(await readLogPath(path))
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
+      unread.push({ ...noLog(path), errors: [error] })
+    }
+  }
+  const read = await withoutRepeats(logs)
+  const [error] = [...read, ...unread].flatMap(({ errors }) => errors)
+  if (error !== undefined && read.every(({ units }) => units.length === 0)) throw error
+  return [...read, ...unread]
+}
+
+function noLog(path: string): LogPath {
+  return { path, kind: 'segment', units: [], ownFiles: [], leftOut: [], errors: [] }
+}
+
+/** Whether something is there and the system does not let this user, or anybody, read it. */
+function isUnreadable(error: unknown): error is LogFileError {
+  return error instanceof LogFileError && ['EACCES', 'EPERM', 'EIO'].includes(error.errno ?? '')
 }
 
 /**
@@ -78,7 +100,7 @@ export async function readLogPaths(paths: readonly string[]): Promise<LogPath[]>
  * @throws LogFileError NOT_A_LOG, IO_ERROR
  */
 export async function readLogPath(path: string): Promise<LogPath> {
-  const log: LogPath = { path, kind: 'segment', units: [], ownFiles: [], leftOut: [] }
+  const log = noLog(path)
   if (isTemporaryName(basename(resolve(path)))) throw notALog(path, INTERRUPTED)
   if (isJournalName(basename(path))) throw notALog(path, JOURNAL)
   const stats = await statOf(path)
@@ -103,8 +125,7 @@ export async function readLogPath(path: string): Promise<LogPath> {
 
 /** What is in a unit now: another run may have been at work on it since it was looked at. */
 export async function readUnitAgain({ directory, files }: LogUnit): Promise<LogUnit> {
-  const ignored: LogPath = { path: directory ?? '', kind: 'partition', units: [], ownFiles: [], leftOut: [] }
-  if (directory !== null) return readPartition(ignored, directory, await list(directory))
+  if (directory !== null) return readPartition(noLog(directory), directory, await list(directory))
   const [file] = files
   if (file === undefined) return { directory, files: [], journals: [] }
   const { size } = await statOf(file.path)
@@ -184,14 +205,20 @@ async function readLogDirectory(log: LogPath, entries: readonly Entry[]): Promis
     } else if (name === REMOTE_INDEX_CACHE) {
       log.leftOut.push({ path, reason: 'a cache of remote indexes, which a broker fetches anew' })
     } else {
-      const inside = await list(path)
-      const held = inside.filter((entry) => isNumberedSegment(entry.name)).length
-      segments += held
-      if (held > 0 || isPartitionName(name)) log.units.push(await readPartition(log, path, inside))
-      else log.leftOut.push({ path, reason: 'it holds no segments' })
+      try {
+        const inside = await list(path)
+        const held = inside.filter((entry) => isNumberedSegment(entry.name)).length
+        segments += held
+        if (held > 0 || isPartitionName(name)) log.units.push(await readPartition(log, path, inside))
+        else log.leftOut.push({ path, reason: 'it holds no segments' })
+      } catch (error) {
+        if (!isUnreadable(error)) throw error
+        if (isPartitionName(name)) log.errors.push(error)
+        else log.leftOut.push({ path, reason: error.message })
+      }
     }
   }
-  if (segments > 0) return
+  if (segments > 0 || log.errors.length > 0) return
   const unread = entries.find(({ fault }) => fault !== null)?.fault ?? null
   throw notALog(
     log.path,

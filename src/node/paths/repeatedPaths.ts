@@ -32,7 +32,7 @@ export async function withoutRepeats(logs: readonly LogPath[]): Promise<LogPath[
     const path = await realPathOf(log.path)
     const isAgain = directories.has(path)
     if (log.kind !== 'segment') directories.add(path)
-    const rest = isAgain ? { ownFiles: [], leftOut: [] } : {}
+    const rest = isAgain ? { ownFiles: [], leftOut: [], errors: [] } : {}
     distinct.push({ ...log, ...rest, units: log.units.filter((unit) => kept.has(unit)) })
   }
   return distinct

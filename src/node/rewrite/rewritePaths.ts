@@ -129,7 +129,9 @@ export async function rewritePaths(
   const units = logs.flatMap((log) => log.units)
   const { done, errors } = await Workers.employ(job, units, options.signal, () => rewriteParts(parts, job))
   const leftOut = logs.flatMap((log) => log.leftOut)
-  return { ...done, totals: totalsOf(done, (performance.now() - began) / 1000), errors, leftOut }
+  const unread = logs.flatMap((log) => log.errors)
+  const totals = totalsOf(done, (performance.now() - began) / 1000)
+  return { ...done, totals, errors: [...unread, ...errors], leftOut }
 }
 
 async function partsInto(directory: string, logs: readonly LogPath[], mode: RewriteMode): Promise<Part[]> {

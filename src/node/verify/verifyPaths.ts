@@ -30,7 +30,7 @@ export interface VerifyResult {
   files: SegmentVerification[]
   totals: VerifyTotals
   /**
-   * Damaged producer snapshots and transaction indexes, files that the system would not read, and UNFINISHED_REWRITE for
+   * Damaged producer snapshots and transaction indexes, files and partitions that the system would not read, and UNFINISHED_REWRITE for
    * each segment that is not looked at, as a rewrite in place was interrupted there.
    */
   errors: MirrorPidError[]
@@ -69,7 +69,7 @@ export async function verifyPaths(
   job.plan(files.reduce((sum, file) => sum + file.size, 0))
   const result = newResult()
   result.leftOut = logs.flatMap((log) => log.leftOut)
-  result.errors.push(...units.flatMap(unfinishedRewrites))
+  result.errors.push(...logs.flatMap(({ errors }) => errors), ...units.flatMap(unfinishedRewrites))
   const outcomes = await Workers.employ(job, units, options.signal, () =>
     job.each(files, (file) => verifyFile(file, job, mode)),
   )
