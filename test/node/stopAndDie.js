@@ -2,8 +2,8 @@
 // calls if it gets through.
 import { writeSync } from 'node:fs'
 import { stopLog } from '../../dist/mirroring/stopLog.js'
-import { directoryStorage } from '../../dist/node/storage/directoryStorage.js'
 import { checkpointOptions } from '../../dist/node/partition/partitionDirectory.js'
+import { directoryStorage } from '../../dist/node/storage/directoryStorage.js'
 
 const [directory, openTransactions, at, when] = process.argv.slice(2)
 const files = directoryStorage(directory)
