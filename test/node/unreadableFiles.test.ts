@@ -76,6 +76,18 @@ const FILES: [name: string, contents: [text: string, line: number | null][]][] =
     ],
   ],
   [
+    // beside the segments: that of this package
+    'log-start-offset-checkpoint',
+    [
+      ['', 1],
+      ['\0\0\0', 1],
+      ['0\n1\n', 2],
+      ['0\n1\nx\n', 3],
+      ['0\n2\n0\n0\n', 2],
+      ['0\n0\n', 2],
+    ],
+  ],
+  [
     'partition.metadata',
     [
       ['', 1],

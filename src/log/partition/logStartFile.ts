@@ -14,10 +14,10 @@ export class LogStartFile {
   #offset: bigint | null
 
   /** @throws CorruptCheckpointError: a log start that cannot be read is never "none" */
-  constructor(storage: LogStorage) {
+  constructor(storage: LogStorage, file = LOG_START_FILE) {
     this.#storage = storage
     const bytes = storage.read(LOG_START_FILE)
-    this.#offset = bytes === null ? null : decode(bytes)
+    this.#offset = bytes === null ? null : decode(bytes, file)
   }
 
   /** Null where none was noted. */
@@ -34,12 +34,12 @@ export class LogStartFile {
   }
 }
 
-function decode(content: Uint8Array): bigint {
-  const offsets = decodeCheckpointFile(content, LOG_START_FILE, '<offset>', ([field]) => {
+function decode(content: Uint8Array, file: string): bigint {
+  const offsets = decodeCheckpointFile(content, file, '<offset>', ([field]) => {
     const offset = parseInt64(field!)
     return offset === null || offset < 0n ? null : offset
   })
   const [offset] = offsets
   if (offset !== undefined && offsets.length === 1) return offset
-  throw new CorruptCheckpointError(LOG_START_FILE, `it has ${offsets.length} entries, expected 1`, 2)
+  throw new CorruptCheckpointError(file, `it has ${offsets.length} entries, expected 1`, 2)
 }

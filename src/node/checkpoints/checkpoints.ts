@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { decodeCheckpointFile, parseInt32, parseInt64 } from '../../log/partition/checkpointFile.ts'
 import { LEADER_EPOCH_CHECKPOINT, readLeaderEpochs } from '../../log/partition/leaderEpochs.ts'
 import { CorruptCheckpointError } from '../../log/partition/logErrors.ts'
+import { LOG_START_FILE, LogStartFile } from '../../log/partition/logStartFile.ts'
 import { atFile } from '../files/ioErrors.ts'
 import { directoryStorage } from '../storage/directoryStorage.ts'
 import { decodeMetaProperties, decodePartitionMetadata } from './metadataFiles.ts'
@@ -126,6 +127,7 @@ function unreadableInPartition(directory: string): CorruptCheckpointError[] {
   const files = directoryStorage(directory, 'read')
   try {
     noting(unreadable, () => readLeaderEpochs(files, join(directory, LEADER_EPOCH_CHECKPOINT)))
+    noting(unreadable, () => new LogStartFile(files, join(directory, LOG_START_FILE)))
     noting(unreadable, () => read(join(directory, PARTITION_METADATA), decodePartitionMetadata))
   } finally {
     files.close()

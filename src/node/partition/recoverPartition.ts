@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { type OptionKinds, requireOptions, requireText } from '../../core/arguments.ts'
 import type { Core } from '../../core/core.ts'
 import { isMirroredProducerId, unmapProducerId } from '../../core/producerId.ts'
@@ -7,6 +7,7 @@ import { isNumberedSegment } from '../../log/fileNames.ts'
 import { LEADER_EPOCH_CHECKPOINT } from '../../log/partition/leaderEpochs.ts'
 import type { CorruptCheckpointError } from '../../log/partition/logErrors.ts'
 import type { CheckedSegment, RecoveryEvent } from '../../log/partition/logOptions.ts'
+import { LOG_START_FILE } from '../../log/partition/logStartFile.ts'
 import { PartitionLog } from '../../log/partition/partitionLog.ts'
 import { previewStorage } from '../../log/partition/previewStorage.ts'
 import { changesOf, type RecoveryChanges } from '../../log/partition/recoveryChanges.ts'
@@ -136,8 +137,8 @@ function recover(
   const files = directoryStorage(directory, write ? 'write' : 'read')
   try {
     const storage = write ? files : previewStorage(files)
-    if (unreadable.some(({ file }) => basename(file) === LEADER_EPOCH_CHECKPOINT)) {
-      storage.remove(LEADER_EPOCH_CHECKPOINT)
+    for (const name of [LEADER_EPOCH_CHECKPOINT, LOG_START_FILE]) {
+      if (unreadable.some(({ file }) => file === join(directory, name))) storage.remove(name)
     }
     const events: RecoveryEvent[] = []
     const checked: CheckedSegment[] = []
