@@ -90,6 +90,27 @@ describe.each(LEADERS)('a mirror on %s', (_, newLeader) => {
     expect([mirror.log.logStartOffset, mirror.log.logEndOffset, mirror.state]).toEqual([0n, END, 'MIRRORING'])
   })
 
+  it('takes the whole batch back that was cut within', () => {
+    const { mirror, replicate, logs } = mirroring(newLeader())
+    mirror.truncateTo(1n)
+    expect([mirror.log.logEndOffset, mirror.log.producerState.producers.size]).toEqual([1n, 0])
+    mirror.mirror(encodeOp(OPS[0]!, 0n))
+    replicate()
+    for (const log of logs()) {
+      expect([log.logStartOffset, log.logEndOffset]).toEqual([0n, 2n])
+      expect(log.producerState.producers.get(-7n)?.lastSequence).toBe(1)
+    }
+  })
+
+  it('begins within a batch, where its source does', () => {
+    const { mirror, replicate, logs } = mirroring(newLeader())
+    mirror.truncateTo(0n)
+    expect(mirror.followLogStart(101n)).toBe(101n)
+    mirror.mirror(encodeOp({ kind: 'data', pid: 5, seq: 0, count: 3 }, 100n))
+    replicate()
+    for (const log of logs()) expect([log.logStartOffset, log.logEndOffset]).toEqual([101n, 103n])
+  })
+
   it('that holds none begins anew where its source begins', () => {
     const { mirror, replicate, logs, fetch } = mirroring(newLeader())
     mirror.fail('the source has deleted what comes next')

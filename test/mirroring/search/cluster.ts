@@ -37,6 +37,7 @@ export class Cluster {
   #nextProducerId = 5n
   #sessions = 0
   #transactions = 0
+  #realigned = 0
 
   constructor(name: string, index: number, policy: Policy, truth: Truth) {
     this.name = name
@@ -104,10 +105,15 @@ export class Cluster {
   fetch(maxBytes: number): void {
     const source = this.source!
     if (!isAligned(this.log, source.log)) {
-      this.mirror.fail(`the log of ${source.name} has another end`)
-      this.mirror.prepare({ sourceClusterId: source.name, truncateTo: sharedEndOffset(this.log, source.log) })
+      const truncateTo = sharedEndOffset(this.log, source.log)
+      // both ways come to the same
+      if (this.#realigned++ % 2 === 0) this.mirror.truncateTo(truncateTo)
+      else {
+        this.mirror.fail(`the log of ${source.name} has another end`)
+        this.mirror.prepare({ sourceClusterId: source.name, truncateTo })
+        this.mirror.start()
+      }
       this.#forget(this.log.logEndOffset)
-      this.mirror.start()
     }
     const end = this.log.logEndOffset
     if (end > source.log.highWatermark) return
