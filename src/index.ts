@@ -68,6 +68,7 @@ export { overlayStorage } from './log/partition/overlayStorage.ts'
 export { PartitionLog } from './log/partition/partitionLog.ts'
 export type { Cut, RecoveryChanges } from './log/partition/recoveryChanges.ts'
 export type { LogStorage, StoredFile } from './log/partition/storage.ts'
+export { type MetProducerIds, ProducerIdsMeetError } from './log/producerIdsMeetError.ts'
 export { rewriteProducerSnapshot, verifyProducerSnapshot } from './log/producerSnapshot.ts'
 export { type RewriteStream, type RewriteStreamOptions, rewriteStream } from './log/rewriteStream.ts'
 export {

@@ -35,6 +35,8 @@ export const errorCodes = [
   'DIRECTORY_LOCKED',
   'INTERRUPTED',
   'BROKER_RUNNING',
+  'PRODUCER_IDS_MEET',
+  'INTERNAL_TOPIC',
 ] as const
 
 /** One of `errorCodes`. */

@@ -13,6 +13,7 @@ const FINDINGS: readonly string[] = [
   'UNMAPPABLE_PRODUCER_ID',
   'CORRUPT_SNAPSHOT',
   'CORRUPT_TRANSACTION_INDEX',
+  'PRODUCER_IDS_MEET',
 ]
 
 /** The exit status that errors call for: a failure of the system outweighs findings in the input. */

@@ -11,15 +11,27 @@ export interface RewriteFlags extends JobsFlags {
   ignoreBroker?: true
   crc: CrcMode
   unmap?: true
+  force?: true
+  dryRun?: true
   json?: true
   quiet?: true
 }
 
 const HELP = `
-PATH is a segment file (.log), a partition directory or a log directory. Of a partition, all that holds producer ids is
-rewritten: segments, producer snapshots and transaction indexes; with --out the other files are copied as they are. A
-partition with damage in it is not written and the others are; with --crc patch, damage that leaves the batches readable
-is no hindrance, and stays visible. Nothing appears under its final name before it is complete.
+PATH is a segment file (.log), a partition directory or a log directory. Of a partition, the segments are rewritten; with
+--out the other files are copied as they are, but for producer snapshots and indexes: those are left out (in place:
+removed), so that a broker recovers the log and builds them anew. No producer under a negative id may stand in them: a
+broker would load it from a snapshot, and hold the last stable offset back for its open transaction for ever. With --unmap
+they are restored where there are snapshots, and none is built. A partition with damage in it is not written and the
+others are; with --crc patch, damage that leaves the batches readable is no hindrance, and stays visible. Nothing appears
+under its final name before it is complete.
+
+Partitions of __transaction_state and __cluster_metadata, whose record values hold producer ids, are left out of a log
+directory, and refused where a PATH names one.
+
+Where two producers of a partition would come under one id (5 and -7, which is where 5 is mapped to), the partition is
+refused: exit status 1, both ids and their first offsets named. A barrier (MIRROR_PID_RESET) between them is fine, as in
+every log that failed over; with --unmap it is not, as stock brokers know none. --force goes on; it overrides no damage.
 
 In place, only headers change in segments. What is to change is written to a journal first, beside each segment and named
 after it (.mirrorpid-journal); no broker takes that for data. A run that is killed leaves it behind, and the next one on the
@@ -46,6 +58,7 @@ Examples:
   $ mirrorpid rewrite /kafka --out /mapped --crc verify
   $ mirrorpid rewrite 00000000000000000000.log --out /mapped --json
   $ mirrorpid rewrite /mapped/orders-0 --in-place --unmap
+  $ mirrorpid rewrite /mapped/orders-0 --in-place --dry-run
   $ mirrorpid rewrite /mapped/orders-0 --in-place --resume`
 
 export function addRewriteCommand(program: Command): void {
@@ -79,6 +92,8 @@ export function addRewriteCommand(program: Command): void {
       'with --in-place: go on although a running broker holds the lock of the log directory',
     )
     .option('--unmap', 'restore mapped ids instead of mapping, for the cluster that they are from')
+    .addOption(new Option('--dry-run', 'change nothing, and tell what would be').conflicts('resume'))
+    .option('--force', 'go on where two producers of a partition would come under one id')
     .addOption(jobsOption())
     .option('--json', 'print one JSON document; 64-bit numbers as decimal strings')
     .option('--quiet', 'print only errors and warnings')

@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Direction } from '../core/core.ts'
 import type { BatchSums } from '../log/counts.ts'
+import { describePair } from '../log/producerIdsMeetError.ts'
 import { readLogPaths } from '../node/paths/logPaths.ts'
 import { failedRewrite, type RewriteResult, rewritePaths } from '../node/rewrite/rewritePaths.ts'
 import { Interrupted, type Left } from './interrupts.ts'
@@ -29,7 +30,7 @@ const MAX_NAMED = 20
 const NOTHING_TO_RESUME = 'nothing to resume: no rewrite in place was interrupted here'
 
 export async function runRewrite(paths: string[], flags: RewriteFlags, command: Command): Promise<void> {
-  const { out, inPlace, resume, crc, json, quiet, jobs = 'auto' } = flags
+  const { out, inPlace, resume, crc, json, quiet, jobs = 'auto', force = false, dryRun = false } = flags
   if (resume && !inPlace) command.error("error: option '--resume' goes with '--in-place'")
   if (out === undefined && inPlace === undefined) {
     command.error("error: one of '--out <dir>' and '--in-place' is needed: where should the result go?")
@@ -43,7 +44,8 @@ export async function runRewrite(paths: string[], flags: RewriteFlags, command: 
   const mode = resume ? { resume } : { crc, direction }
   const result = await runJob(
     flags,
-    (hooks) => rewritePaths(paths, { ...target, ...mode, jobs: hooks.core ? 1 : jobs, ...hooks }),
+    (hooks) =>
+      rewritePaths(paths, { ...target, ...mode, force, dryRun, jobs: hooks.core ? 1 : jobs, ...hooks }),
     (error) => ({
       ...failedRewrite(error),
       ...(error instanceof Interrupted && { unfinished: [...error.unfinished] }),
@@ -56,8 +58,9 @@ export async function runRewrite(paths: string[], flags: RewriteFlags, command: 
   else if (!quiet) printResult(result, directions, out)
   warn(result, quiet ?? false)
   if (!quiet && directions.isAnyMapped && isAnyChanged(result)) writeNote(ON_STOCK_BROKERS)
+  if (!quiet) noteRebuilt(result, inPlace ?? false, directions)
   for (const error of result.errors) writeError(describeFailure(error))
-  if (inPlace && result.errors.length > 0 && result.files.some((file) => file.rewritten > 0)) {
+  if (inPlace && !dryRun && result.errors.length > 0 && result.files.some((file) => file.rewritten > 0)) {
     writeNote('what was rewritten stays; a second run does the rest, and changes nothing twice')
   }
   for (const path of result.unfinished) {
@@ -137,7 +140,8 @@ function printResult(result: RewriteResult, directions: Directions, out: string 
     parts.push(count(result.companions.length, 'companion file', 'companion files'))
   }
   if (result.copied > 0) parts.push(`${count(result.copied, 'other file', 'other files')} copied`)
-  const where = out === undefined ? 'in place' : `to ${out}`
+  const place = out === undefined ? 'in place' : `to ${out}`
+  const where = result.dryRun ? `${place} (dry run: nothing was changed)` : place
   writeLine(`total: ${parts.join(', ')}, ${where}: ${describeCounts(result.totals, directions.ofAll)}`)
 }
 
@@ -169,12 +173,32 @@ function isAnyChanged({ totals, companions, resumed }: RewriteResult): boolean {
   return totals.rewritten > 0 || resumed.length > 0 || companions.some(({ rewritten }) => rewritten > 0)
 }
 
+function noteRebuilt(
+  { rebuilt, dryRun }: RewriteResult,
+  inPlace: boolean,
+  { isAnyMapped }: Directions,
+): void {
+  if (rebuilt.length === 0) return
+  const files = count(rebuilt.length, 'producer snapshot or index', 'producer snapshots and indexes')
+  const what = dryRun ? 'would be' : 'were'
+  const why = isAnyMapped ? ' (no producer under a negative id may stand in them)' : ''
+  writeError(
+    `note: ${files} ${what} ${inPlace ? 'removed' : 'left out'}, so that a broker recovers the log and builds them anew${why}`,
+  )
+}
+
 function warn(result: RewriteResult, isQuiet: boolean): void {
   for (const { path, bytes } of result.grown) {
     writeWarning(
       `${path}: ${bytes} bytes were added since the interrupted rewrite: a broker was at work on a half rewritten segment. ` +
         'The journal was finished, and what was added is rewritten as the rest',
     )
+  }
+  for (const met of result.meetings) {
+    const { path, hasBarrier, mappedProducerId } = met
+    const text = `${path}: ${describePair(met)} become one ${mappedProducerId}`
+    if (!hasBarrier) writeWarning(`${text}, and no barrier tells them apart: --force`)
+    else if (!isQuiet) writeError(`note: ${text}; a barrier stands between them`)
   }
   for (const { path, incomplete, trailing } of result.files) {
     if (incomplete !== null) writeWarning(`${path}: ${describeIncomplete(incomplete)}; kept as it is`)

@@ -2,6 +2,9 @@ import type { OptionKinds } from '../core/arguments.ts'
 import type { Direction } from '../core/core.ts'
 import { mapProducerId, unmapProducerId } from '../core/producerId.ts'
 import { UnmappableProducerIdError } from '../errors.ts'
+import { MeetingIds } from './meetingIds.ts'
+import { ProducerIdsMeetError } from './producerIdsMeetError.ts'
+import { mergingOf } from './seenIds.ts'
 
 /** What the two companions of segments that hold producer ids have in common: fixed-size entries with one id each. */
 
@@ -18,9 +21,15 @@ export interface CompanionOptions {
   direction?: Direction
   /** Named in errors. */
   file?: string | null
+  /** Go on where two ids of the file become one. Default false. */
+  force?: boolean
 }
 
-export const COMPANION_OPTIONS: OptionKinds<CompanionOptions> = { direction: 'any', file: 'any' }
+export const COMPANION_OPTIONS: OptionKinds<CompanionOptions> = {
+  direction: 'any',
+  file: 'any',
+  force: 'boolean',
+}
 
 /** Counts what `direction` changes and refuses an id without an image, before anything is written. */
 export function checkProducerIds(
@@ -41,6 +50,23 @@ export function checkProducerIds(
     }
   }
   return report
+}
+
+/**
+ * Of one file alone, nobody can tell whether a barrier stands between two ids.
+ * @throws ProducerIdsMeetError
+ */
+export function requireNoneMeet(
+  ids: Iterable<{ producerId: bigint; offset: bigint | null }>,
+  { direction = 'map', file = null, force = false }: CompanionOptions,
+): void {
+  if (force) return
+  const meeting = new MeetingIds(mergingOf(direction))
+  for (const { producerId, offset } of ids) meeting.takePoint(producerId, offset)
+  const { met } = meeting
+  if (met === null) return
+  const consequence = 'Nothing was changed; force: true goes on all the same.'
+  throw new ProducerIdsMeetError(met, { file, consequence })
 }
 
 /** Writes the changed ids; `checkProducerIds` has passed. */

@@ -35,3 +35,16 @@ export function isPartitionName(name: string): boolean {
 export function logFileName(baseOffset: bigint, suffix: string): string {
   return baseOffset.toString().padStart(20, '0') + suffix
 }
+
+/**
+ * Whether a broker builds a file of this name anew from its segment: producer snapshots and indexes. They go together: a
+ * broker that finds one without the other takes it for right.
+ */
+export function isRebuilt(name: string): boolean {
+  return /\.snapshot$|\.(index|timeindex|txnindex)(\.swap)?$/.test(name)
+}
+
+/** Whether a partition of this name is of a topic whose record values hold producer ids. */
+export function holdsIdsInValues(partitionName: string): boolean {
+  return /^__(transaction_state|cluster_metadata)-\d/.test(partitionName) && isPartitionName(partitionName)
+}

@@ -9,6 +9,7 @@ import {
   type CompanionOptions,
   type CompanionReport,
   checkProducerIds,
+  requireNoneMeet,
   writeProducerIds,
 } from './companion.ts'
 
@@ -39,6 +40,7 @@ export interface ProducerSnapshotEntry {
  * @param bytes the whole file; bytes behind the last entry stay, as long as the CRC covers them
  * @throws CorruptCompanionError CORRUPT_SNAPSHOT where Kafka would not take the file
  * @throws UnmappableProducerIdError on producer id 2^63 - 1
+ * @throws ProducerIdsMeetError where two of its ids become one, unless `force`
  * @throws InvalidArgumentError
  * @see Kafka's ProducerStateManager.readSnapshot
  * @example
@@ -59,6 +61,7 @@ export function rewriteProducerSnapshot(
   const engine = engineOf(core)
   const count = format.checkSnapshot(plain, engine, file)
   const report = checkProducerIds(view, entriesAt(count), direction, file)
+  requireNoneMeet(idsOf(view, count), options)
   if (report.rewritten > 0) {
     writeProducerIds(view, entriesAt(count), direction)
     format.sealSnapshot(plain, engine)
@@ -79,6 +82,13 @@ export function rewriteProducerSnapshot(
  */
 export function verifyProducerSnapshot(core: Core, bytes: Uint8Array, file: string | null = null): number {
   return format.checkSnapshot(bytesOf(bytes, 'bytes'), engineOf(core), file)
+}
+
+function* idsOf(view: DataView, count: number): Iterable<{ producerId: bigint; offset: bigint | null }> {
+  for (const at of entriesAt(count)) {
+    const { producerId, currentTxnFirstOffset, lastBatch } = readEntry(view, at)
+    yield { producerId, offset: currentTxnFirstOffset ?? lastBatch?.lastOffset ?? null }
+  }
 }
 
 /** Where entries begin; each begins with its producer id. */

@@ -6,7 +6,10 @@ import { BATCH_LENGTH, LOG_OVERHEAD } from '../core/layout.ts'
 import { baseOffsetAt } from '../core/recordSetCursor.ts'
 import { BatchTooLargeError, CorruptBatchError, InvalidArgumentError } from '../errors.ts'
 import { loadCore } from '../wasm/load.ts'
+import { MeetingIds } from './meetingIds.ts'
+import { ProducerIdsMeetError } from './producerIdsMeetError.ts'
 import { RewriteWork } from './rewriteWork.ts'
+import { mergingOf } from './seenIds.ts'
 import { tellPassed } from './streamError.ts'
 
 declare global {
@@ -20,12 +23,15 @@ export interface RewriteStreamOptions extends RewriteOptions {
   core?: Core
   /** The most that is held back of one batch until it is whole; default 256 MiB. More is an error. */
   maxBatchBytes?: number
+  /** Go on where the mapping puts two producers under one id. Default false. */
+  force?: boolean
 }
 
 const STREAM_OPTIONS: OptionKinds<RewriteStreamOptions> = {
   ...REWRITE_OPTIONS,
   core: 'object',
   maxBatchBytes: 'any',
+  force: 'boolean',
 }
 
 /** A transform of record-set bytes; `report` is settled when all of them have passed, or one could not. */
@@ -46,7 +52,8 @@ const DEFAULT_MAX_BATCH_BYTES = 256 * 1024 * 1024
  *
  * @throws InvalidArgumentError
  * The stream fails with CorruptBatchError, UnmappableProducerIdError, BatchTooLargeError (all with positions in the whole
- * stream) or WasmUnavailableError.
+ * stream) or WasmUnavailableError; and with ProducerIdsMeetError at the second of two ids that the mapping makes
+ * one, unless `force`, or a barrier stands between them.
  * @example
  * const mapped = response.body.pipeThrough(rewriteStream({ crc: 'verify' }))
  */
@@ -104,6 +111,8 @@ type Emit = (bytes: Uint8Array<ArrayBuffer>) => void
 class Passage {
   readonly #work: RewriteWork
   readonly #maxBatchBytes: number
+  /** Null where nobody asks. */
+  readonly #meeting: MeetingIds | null
   /** Of the first byte held back, or of the next to come. */
   #position = 0
   #held: Uint8Array[] = []
@@ -113,7 +122,9 @@ class Passage {
   /** Where a run of zeros began that is longer than any length field: a preallocated tail. */
   #zerosFrom: number | null = null
 
-  constructor(core: Core, options: RewriteOptions, maxBatchBytes: number) {
+  constructor(core: Core, options: RewriteStreamOptions, maxBatchBytes: number) {
+    const { direction } = checkRewriteOptions(options)
+    this.#meeting = options.force ? null : new MeetingIds(mergingOf(direction))
     this.#work = new RewriteWork(core, options, null)
     this.#maxBatchBytes = maxBatchBytes
   }
@@ -165,6 +176,7 @@ class Passage {
   }
 
   #rewrite(bytes: Uint8Array<ArrayBuffer>, emit: Emit): void {
+    this.#requireNoneMeet(bytes)
     const { validBytes, trailing } = this.#work.wholeBatches(bytes, this.#position)
     this.#work.counts.validBytes += validBytes
     this.#position += validBytes
@@ -177,6 +189,16 @@ class Passage {
     } else if (rest.length > 0) {
       this.#hold(rest)
     }
+  }
+
+  /** @throws ProducerIdsMeetError */
+  #requireNoneMeet(bytes: Uint8Array): void {
+    this.#meeting?.takeWhole(bytes)
+    const met = this.#meeting?.met ?? null
+    if (met === null) return
+    const passedOn = this.#position
+    const consequence = `${passedOn} bytes were passed on before; force: true goes on all the same.`
+    throw new ProducerIdsMeetError(met, { file: null, passedOn, consequence })
   }
 
   #hold(rest: Uint8Array): void {

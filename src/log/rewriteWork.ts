@@ -2,13 +2,15 @@ import { checkRewriteOptions } from '../core/arguments.ts'
 import { classify, newCounts } from '../core/batchChecks.ts'
 import type { Core, RewriteMode, RewriteOptions, RewriteReport } from '../core/core.ts'
 import { engineOf } from '../core/crcEngine.ts'
-import { CRC, CURRENT_MAGIC, PRODUCER_ID } from '../core/layout.ts'
+import { ATTRIBUTES, CONTROL_FLAG, CRC, CURRENT_MAGIC, PRODUCER_ID } from '../core/layout.ts'
+import type { RecordSetCursor } from '../core/recordSetCursor.ts'
 import { writeBatch } from '../core/rewriteRecords.ts'
 import { CorruptBatchError, UnmappableProducerIdError } from '../errors.ts'
 import type { BatchWork, WholeBatches } from './batchStream.ts'
 import { addCounts } from './counts.ts'
 import type { HeaderChanges } from './headerChanges.ts'
-import { BatchCrc, cursorAtHeader, storedCrc } from './largeBatch.ts'
+import { BatchCrc, BatchGatherer, cursorAtHeader, storedCrc } from './largeBatch.ts'
+import type { MeetingIds } from './meetingIds.ts'
 
 /** A CRC that is known only after its batch has passed by: to be written at `position`, 4 bytes big-endian. */
 export interface LateCrc {
@@ -32,6 +34,8 @@ interface Passing {
 }
 
 const MAX_INT64 = 2n ** 63n - 1n
+/** Far above that of a barrier, whose cluster id has 32 KiB at most. */
+const MAX_BARRIER_SIZE = 1024 * 1024
 
 /** Rewrites the windows of a stream where they lie. Throws what `core.rewrite` throws, with positions in the whole. */
 export class RewriteWork implements BatchWork {
@@ -41,30 +45,38 @@ export class RewriteWork implements BatchWork {
   readonly #core: Core
   readonly #options: RewriteMode
   readonly #file: string | null
+  readonly #meeting: MeetingIds | null
   readonly #changes: HeaderChanges | null
   #passing: Passing | null = null
+  /** What passes by and may be a barrier. */
+  readonly #control = new BatchGatherer()
+  #isControl = false
 
   /**
    * @param file named in errors
+   * @param meeting takes the batches as they were before
    * @param changes takes what changes in the headers, in order of position
    */
   constructor(
     core: Core,
     options: RewriteOptions,
     file: string | null,
+    meeting: MeetingIds | null = null,
     changes: HeaderChanges | null = null,
   ) {
     this.#core = core
     this.#options = checkRewriteOptions(options)
     this.#file = file
+    this.#meeting = meeting
     this.#changes = changes
   }
 
   get readsPieces(): boolean {
-    return this.#passing !== null && this.#passing.crc !== null
+    return this.#isControl || (this.#passing !== null && this.#passing.crc !== null)
   }
 
   wholeBatches(bytes: Uint8Array, position: number): WholeBatches {
+    this.#meeting?.takeWhole(bytes)
     try {
       const noted = this.#changes?.note(bytes, position, this.#options.direction)
       const report = this.#core.rewrite(bytes, this.#options)
@@ -81,6 +93,7 @@ export class RewriteWork implements BatchWork {
     const cursor = cursorAtHeader(header, size)
     const { baseOffset } = cursor
     const storedBefore = storedCrc(cursor)
+    this.#meet(cursor)
     const producerIdBefore = cursor.magic === CURRENT_MAGIC ? cursor.view.getBigInt64(PRODUCER_ID) : 0n
     const isChanged = classify(cursor, this.counts, direction)
     let unmappable: UnmappableProducerIdError | null = null
@@ -96,11 +109,27 @@ export class RewriteWork implements BatchWork {
     this.#passing = { position, baseOffset, ...stored, crc: running, isChanged, unmappable }
   }
 
+  /** What a large batch is can be told by its header, but for a barrier. */
+  #meet(cursor: RecordSetCursor): void {
+    const { view, size, magic } = cursor
+    if (this.#meeting === null || magic !== CURRENT_MAGIC) return
+    this.#isControl =
+      view.getBigInt64(PRODUCER_ID) === -1n &&
+      (view.getInt16(ATTRIBUTES) & CONTROL_FLAG) !== 0 &&
+      size <= MAX_BARRIER_SIZE
+    if (this.#isControl) this.#control.begin(size)
+    else this.#meeting.framed(view, 0, size, magic)
+  }
+
   largePiece(bytes: Uint8Array): void {
     this.#passing?.crc?.update(bytes)
+    if (this.#isControl) this.#control.update(bytes)
   }
 
   endLarge(): void {
+    const control = this.#control.end()
+    this.#isControl = false
+    if (control !== null) this.#meeting?.takeWhole(control)
     const passing = this.#passing
     this.#passing = null
     if (passing === null) return

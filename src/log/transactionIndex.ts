@@ -7,6 +7,7 @@ import {
   type CompanionOptions,
   type CompanionReport,
   checkProducerIds,
+  requireNoneMeet,
   writeProducerIds,
 } from './companion.ts'
 
@@ -44,6 +45,7 @@ export interface TransactionIndexReport extends CompanionReport {
  * @param bytes the whole file
  * @throws CorruptCompanionError CORRUPT_TRANSACTION_INDEX on an entry of another version, on which a broker fails
  * @throws UnmappableProducerIdError on producer id 2^63 - 1
+ * @throws ProducerIdsMeetError where two of its ids become one, unless `force`
  * @throws InvalidArgumentError
  * @see Kafka's TransactionIndex, AbortedTxn
  * @example
@@ -62,6 +64,7 @@ export function rewriteTransactionIndex(
   const file = options.file ?? null
   const { entries, trailing } = checkIndex(plain, view, file)
   const report = { ...checkProducerIds(view, idsAt(entries), direction, file), trailing }
+  requireNoneMeet(idsOf(view, entries), options)
   if (report.rewritten > 0) writeProducerIds(view, idsAt(entries), direction)
   return report
 }
@@ -112,6 +115,12 @@ function lastNonZero(bytes: Uint8Array): number {
 
 function* idsAt(entries: number): Iterable<number> {
   for (let entry = 0; entry < entries; entry++) yield entry * TRANSACTION_INDEX_ENTRY_SIZE + PRODUCER_ID_AT
+}
+
+function* idsOf(view: DataView, entries: number): Iterable<{ producerId: bigint; offset: bigint }> {
+  for (const at of idsAt(entries)) {
+    yield { producerId: view.getBigInt64(at), offset: view.getBigInt64(at + 8) }
+  }
 }
 
 /**

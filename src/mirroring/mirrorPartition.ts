@@ -25,6 +25,7 @@ import {
 } from './mirrorState.ts'
 import type { MirrorStateStore } from './mirrorStateFile.ts'
 import { settleTransactions } from './settleTransactions.ts'
+import { SourceIds } from './sourceIds.ts'
 
 /** How a mirror maps and stamps what it writes. */
 export interface MirrorPartitionOptions {
@@ -32,6 +33,8 @@ export interface MirrorPartitionOptions {
   core?: Core
   /** How ids are mapped: default `map`; `none` stores them as they are, as the later drafts do. */
   producerIds?: 'map' | 'none'
+  /** Go on where the mapping makes one of two ids of the source. Default false. */
+  force?: boolean
   /** Milliseconds since the epoch, for the records that a stop writes. Default: the clock. */
   now?: () => bigint
 }
@@ -39,6 +42,7 @@ export interface MirrorPartitionOptions {
 const MIRROR_OPTIONS: OptionKinds<MirrorPartitionOptions> = {
   core: 'object',
   producerIds: 'any',
+  force: 'boolean',
   now: 'function',
 }
 
@@ -80,6 +84,8 @@ export class MirrorPartition {
   readonly #core: Core | undefined
   readonly #isMapped: boolean
   readonly #now: () => bigint
+  /** Null where nobody asks. */
+  readonly #sourceIds: SourceIds | null
   #state: MirrorState | null
 
   /** @throws InvalidArgumentError, CorruptMirrorStateError */
@@ -88,7 +94,7 @@ export class MirrorPartition {
     requireThing('store', store, 'load', 'a MirrorStateStore, such as mirrorStateFile(storage)')
     requireOptions('options of MirrorPartition', options, MIRROR_OPTIONS)
     if (options.core !== undefined) engineOf(options.core)
-    const { core, producerIds = 'map', now = () => BigInt(Date.now()) } = options
+    const { core, producerIds = 'map', force = false, now = () => BigInt(Date.now()) } = options
     if (producerIds !== 'map' && producerIds !== 'none') {
       throw new InvalidArgumentError(`producerIds must be "map" or "none"; got ${String(producerIds)}`)
     }
@@ -96,6 +102,7 @@ export class MirrorPartition {
     this.#store = store
     this.#core = core
     this.#isMapped = producerIds === 'map'
+    this.#sourceIds = this.#isMapped && !force ? new SourceIds() : null
     this.#now = now
     this.#state = store.load()
   }
@@ -143,6 +150,7 @@ export class MirrorPartition {
       throw new InvalidArgumentError('sourceClusterId must be the id of the cluster to mirror')
     }
     const prepareOffset = requireOffset('truncateTo', truncateTo)
+    this.#sourceIds?.forget()
     this.#become('PREPARING', {
       sourceClusterId,
       prepareOffset,
@@ -162,17 +170,26 @@ export class MirrorPartition {
 
   /**
    * Appends what was fetched from the source at `log.logEndOffset`, with its offsets; producer ids are mapped. The last
-   * batch may be cut.
+   * batch may be cut. Two ids of the source that the mapping makes one fail the mirror, unless a barrier stands between them
+   * (after a reopen, of what is mirrored from then on: a log does not tell what its mapped ids were).
    *
    * @param records not changed
-   * @throws AppendRefusedError unless MIRRORING; UnmappableProducerIdError; what `PartitionLog.append` throws
+   * @throws AppendRefusedError unless MIRRORING; ProducerIdsMeetError, the mirror being FAILED then;
+   * UnmappableProducerIdError; what `PartitionLog.append` throws
    */
   mirror(records: Uint8Array | DataView): LogAppendResult {
     this.#requireMirroring('a mirror append')
     const mapped = bytesOf(records, 'records').slice()
+    const error = this.#sourceIds?.take(mapped, this.log) ?? null
+    if (error !== null) {
+      this.fail(error.message)
+      throw error
+    }
     // the log checks CRCs, and a patched one is as wrong as it was before
     if (this.#isMapped) (this.#core ?? this.log.core).rewrite(mapped)
-    return this.#leader.append(mapped, 'mirror')
+    const result = this.#leader.append(mapped, 'mirror')
+    this.#sourceIds?.appended(this.log)
+    return result
   }
 
   /**

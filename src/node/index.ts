@@ -27,13 +27,18 @@ export {
   type StopPartitionReport,
   stopPartition,
 } from './partition/stopPartition.ts'
+export type { IdsThatMeet } from './rewrite/idsThatMeet.ts'
+export { InternalTopicError } from './rewrite/internalTopics.ts'
 export {
   type RewritePathsOptions,
   type RewriteResult,
   type RewriteTotals,
   rewritePaths,
 } from './rewrite/rewritePaths.ts'
-export { type RewriteSegmentOptions, rewriteSegmentFile } from './rewrite/rewriteSegmentFile.ts'
+export {
+  type RewriteSegmentOptions,
+  rewriteSegmentFile,
+} from './rewrite/rewriteSegmentFile.ts'
 export type { CompanionRewrite } from './segments/companionFile.ts'
 export { directoryStorage } from './storage/directoryStorage.ts'
 export type { RecordsOptions } from './verify/recordsOptions.ts'

@@ -151,11 +151,11 @@ describe('M-17: the first local producer has the id, the epoch and the sequences
 })
 
 describe('M-19: the promoted cluster of a chain', () => {
-  const chain = (hasBarrier: boolean) => {
+  const chain = (hasBarrier: boolean, options: MirrorPartitionOptions = {}) => {
     const a = cluster()
     write(a, { kind: 'data', pid: 5, seq: 0, count: 3 })
     const b = cluster({}, {})
-    const c = cluster()
+    const c = cluster({}, options)
     mirrorFrom(b, a)
     mirrorFrom(c, b, 'B')
     if (hasBarrier) {
@@ -164,12 +164,24 @@ describe('M-19: the promoted cluster of a chain', () => {
     } else {
       b.log.append(encodeOp({ kind: 'data', pid: 5, seq: 0, count: 3 }), 'client')
     }
-    fetch(c, b)
-    return c
+    return { b, c, catchUp: () => fetch(c, b) }
   }
 
-  it('without a barrier, two producers are one on C; the audit says so, and no batch is dropped', () => {
-    const c = chain(false)
+  it('without a barrier fails the mirror on C, which names both ids and where they begin', () => {
+    const { b, c, catchUp } = chain(false)
+    const facts = { producerId: -7n, firstOffset: 0n, otherProducerId: 5n, otherFirstOffset: 3n }
+    expect(catchUp).toThrow(expect.objectContaining({ code: 'PRODUCER_IDS_MEET', ...facts }))
+    expect([c.log.logEndOffset, c.mirror.state]).toEqual([3n, 'FAILED'])
+    expect(c.mirror.failure).toMatch(/-7 \(first at offset 0\) and 5 \(first at offset 3\)/)
+    expect(catchUp).toThrow(expect.objectContaining({ code: 'APPEND_REFUSED' }))
+    expect(auditProducers(batchesFrom(b.log, 0n)).notes).toContainEqual(
+      expect.objectContaining({ kind: 'ids-that-meet', count: 1, offset: 3n }),
+    )
+  })
+
+  it('without a barrier and with force, two producers are one on C; the audit says so, and no batch is dropped', () => {
+    const { c, catchUp } = chain(false, { force: true })
+    catchUp()
     expect(c.log.logEndOffset).toBe(6n)
     expect(c.log.producerState.producers.get(-7n)?.batches.map(({ firstOffset }) => firstOffset)).toEqual([
       0n,
@@ -181,7 +193,8 @@ describe('M-19: the promoted cluster of a chain', () => {
   })
 
   it('with the barrier replayed, C knows of the second alone', () => {
-    const c = chain(true)
+    const { c, catchUp } = chain(true)
+    catchUp()
     expect(c.log.logEndOffset).toBe(7n)
     expect(c.log.producerState.producers.get(-7n)?.batches.map(({ firstOffset }) => firstOffset)).toEqual([
       4n,

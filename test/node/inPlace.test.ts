@@ -67,8 +67,8 @@ describe('a segment in place', () => {
           writeFileSync(path, bytes)
           rmSync(out, { force: true })
           const job = { ...options, windowSize, ...(core && { core }) }
-          const there = await outcomeOf(() => rewriteSegmentFile(path, { ...job, out }))
-          const here = await outcomeOf(() => rewriteSegmentFile(path, { ...job, inPlace: true }))
+          const there = await outcomeOf(() => rewriteSegmentFile(path, { ...job, force: true, out }))
+          const here = await outcomeOf(() => rewriteSegmentFile(path, { ...job, force: true, inPlace: true }))
           expect(here).toEqual(there)
           expect(readFileSync(path).equals(existsSync(out) ? readFileSync(out) : bytes)).toBe(true)
           // and nothing is left beside it

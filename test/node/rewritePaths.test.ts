@@ -16,7 +16,6 @@ import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadCoreSync, type RewriteOptions } from '../../src/index.ts'
 import { rewriteProducerSnapshot } from '../../src/log/producerSnapshot.ts'
-import { rewriteTransactionIndex } from '../../src/log/transactionIndex.ts'
 import { rewritePaths, rewriteSegmentFile, verifyPaths } from '../../src/node/index.ts'
 import { batch, hex, pattern } from '../support/batches.ts'
 import { leftovers, mainScript, readTree, type Tree, temporaryDirectories, writeTree } from './support.ts'
@@ -46,11 +45,6 @@ function rewritten(bytes: Buffer, options: RewriteOptions = {}): Buffer {
   return copy
 }
 
-const mappedSnapshot = Buffer.from(SNAPSHOT)
-rewriteProducerSnapshot(core, mappedSnapshot)
-const mappedIndex = Buffer.from(INDEX)
-rewriteTransactionIndex(mappedIndex)
-
 /** All kinds of files that a partition directory may hold, as they are and as they become. */
 const partition: Tree = {
   [SEGMENT]: good,
@@ -67,14 +61,18 @@ const partition: Tree = {
   'leader-epoch-checkpoint': '0\n1\n0 0\n',
   'partition.metadata': 'version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ',
 }
+const REBUILT = [
+  '00000000000000000000.index',
+  '00000000000000000000.timeindex',
+  '00000000000000000000.txnindex',
+  '00000000000000000010.snapshot',
+  '00000000000000000020.txnindex.swap',
+]
 const mappedPartition: Tree = {
-  ...partition,
+  ...Object.fromEntries(Object.entries(partition).filter(([name]) => !REBUILT.includes(name))),
   [SEGMENT]: rewritten(good),
   '00000000000000000010.log': Buffer.concat([rewritten(good), Buffer.alloc(500)]),
   '00000000000000000020.log.swap': rewritten(good),
-  '00000000000000000000.txnindex': mappedIndex,
-  '00000000000000000020.txnindex.swap': mappedIndex,
-  '00000000000000000010.snapshot': mappedSnapshot,
 }
 
 const treeOf = (tree: Tree) => readTree(writeTree(newDirectory(), tree))
@@ -91,13 +89,10 @@ describe('a partition into an output directory', () => {
         (name) => [join(root, 'orders-0', name), join(root, 'a', 'out', 'orders-0', name)],
       ),
     )
-    expect(result.companions).toMatchObject([
-      { kind: 'txnindex', bytes: 34, entries: 1, rewritten: 1 },
-      { kind: 'snapshot', bytes: 56, entries: 1, rewritten: 1 },
-      { kind: 'txnindex' },
-    ])
+    expect(result.companions).toEqual([])
+    expect(result.rebuilt).toEqual(REBUILT.map((name) => join(root, 'orders-0', name)))
     expect(result).toMatchObject({
-      copied: 6,
+      copied: 4,
       errors: [],
       leftOut: [],
       totals: { files: 4, batches: 9, rewritten: 3, alreadyMapped: 3, withoutProducer: 3, control: 3 },
@@ -105,16 +100,15 @@ describe('a partition into an output directory', () => {
     expect(leftovers(root)).toEqual([])
   })
 
-  it('comes back by unmapping, but for ids that were mapped before', async () => {
-    const root = writeTree(newDirectory(), {
-      'orders-0': { [SEGMENT]: good.subarray(0, 361), ...companions },
-    })
+  it('comes back by unmapping, but for ids that were mapped before and what a broker builds anew', async () => {
+    const segment = { [SEGMENT]: good.subarray(0, 361) }
+    const root = writeTree(newDirectory(), { 'orders-0': { ...segment, ...companions } })
     await rewritePaths([join(root, 'orders-0')], { outDirectory: join(root, 'out') })
     await rewritePaths([join(root, 'out', 'orders-0')], {
       outDirectory: join(root, 'back'),
       direction: 'unmap',
     })
-    expect(readTree(join(root, 'back', 'orders-0'))).toEqual(readTree(join(root, 'orders-0')))
+    expect(readTree(join(root, 'back', 'orders-0'))).toEqual(treeOf(segment))
   })
 
   const companions = { '00000000000000000000.txnindex': INDEX, '00000000000000000010.snapshot': SNAPSHOT }
@@ -123,7 +117,7 @@ describe('a partition into an output directory', () => {
     const root = writeTree(newDirectory(), { 'orders-0': partition })
     const directory = join(root, 'orders-0')
     chmodSync(directory, 0o750)
-    const names = [SEGMENT, '00000000000000000010.snapshot', '00000000000000000000.index']
+    const names = [SEGMENT, 'leader-epoch-checkpoint']
     for (const name of names) {
       chmodSync(join(directory, name), 0o640)
       utimesSync(join(directory, name), 1_600_000_000, 1_600_000_000.5)
@@ -333,19 +327,19 @@ describe('a rewrite in place', () => {
   })
 
   it.runIf(process.getuid?.() === 0)('keeps the owner; a copy belongs to who made it', async () => {
-    const directory = writeTree(newDirectory(), {
-      [SEGMENT]: good,
-      '00000000000000000010.snapshot': SNAPSHOT,
-    })
+    const snapshot = Buffer.from(SNAPSHOT)
+    rewriteProducerSnapshot(core, snapshot)
     const names = [SEGMENT, '00000000000000000010.snapshot']
+    const directory = writeTree(newDirectory(), { [SEGMENT]: good, [names[1]!]: snapshot })
     for (const name of names) chownSync(join(directory, name), 1234, 1235)
     const ownersIn = (root: string) =>
       names.map((name) => {
         const { uid, gid } = statSync(join(root, name))
         return [uid, gid]
       })
-    await rewritePaths([directory], { inPlace: true })
-    expect(readTree(directory)[SEGMENT]).toBe(rewritten(good).toString('hex'))
+    await rewritePaths([directory], { inPlace: true, direction: 'unmap' })
+    const restored = rewritten(good, { direction: 'unmap' })
+    expect(readTree(directory)).toEqual(treeOf({ [SEGMENT]: restored, [names[1]!]: SNAPSHOT }))
     expect(ownersIn(directory)).toEqual([
       [1234, 1235],
       [1234, 1235],

@@ -135,7 +135,7 @@ describe('a segment file', () => {
         const whole = outcomeOf(bytes, (copy) => core.rewrite(copy, options))
         let outcome: Outcome
         try {
-          const written = await rewriteSegmentFile(path, { out, windowSize, ...options })
+          const written = await rewriteSegmentFile(path, { out, windowSize, force: true, ...options })
           const { path: _path, out: _out, bytes: size, seconds, incomplete, ...report } = written
           expect(size).toBe(bytes.length)
           expect(seconds).toBeGreaterThanOrEqual(0)

@@ -1,3 +1,4 @@
+import { describePair, type MetProducerIds } from '../../log/producerIdsMeetError.ts'
 import type { AuditNote } from './auditReport.ts'
 
 const TEXTS = {
@@ -39,4 +40,13 @@ export class AuditNotes {
   toArray(): AuditNote[] {
     return [...this.#notes.values()]
   }
+}
+
+/** Two ids of the log that a mapping would make one. */
+export function noteOfMeeting(met: MetProducerIds): AuditNote {
+  const { otherFirstOffset, mappedProducerId, pairs } = met
+  const message =
+    `${describePair(met)} would become one ${mappedProducerId} in a mirror of this log, or in a rewrite of it: no barrier stands ` +
+    'between them'
+  return { kind: 'ids-that-meet', count: pairs, offset: otherFirstOffset ?? 0n, message }
 }

@@ -4,6 +4,8 @@ import { isMirroredProducerId } from '../../core/producerId.ts'
 import { InvalidRecordError } from '../../errors.ts'
 import { ControlRecordType } from '../../formats/controlRecordType.ts'
 import { type RecordBatch, requireBatch } from '../../formats/recordBatch.ts'
+import { MeetingIds } from '../../log/meetingIds.ts'
+import { mergingOf } from '../../log/seenIds.ts'
 import { BatchHeader } from '../../producers/batchHeader.ts'
 import {
   type FirstControlRecord,
@@ -11,6 +13,7 @@ import {
   readFirstControlRecord,
 } from '../../producers/controlBatch.ts'
 import * as say from './auditMessages.ts'
+import { noteOfMeeting } from './auditNotes.ts'
 import { AUDIT_OPTIONS, type AuditOptions, checkAuditOptions } from './auditOptions.ts'
 import type { AuditBarrier, AuditReport, OpenTransaction } from './auditReport.ts'
 import { AuditState } from './auditState.ts'
@@ -39,6 +42,7 @@ const CLOCK_SKEW_MS = 300_000
 export class ProducerAudit implements BatchTaker {
   readonly #state: AuditState
   readonly #header = new BatchHeader()
+  readonly #meeting = new MeetingIds(mergingOf('map'))
   readonly #barriers: AuditBarrier[] = []
   #barrierCount = 0
   #batches = 0
@@ -68,6 +72,7 @@ export class ProducerAudit implements BatchTaker {
   /** The same for the batch at `position` of `view`, of the size and magic that framing has found. */
   framed(view: DataView, position: number, size: number, magic: number): void {
     this.#header.read(requireThing('view', view, 'getInt32', 'a DataView'), position, size, magic)
+    this.#meeting.framed(view, position, size, magic)
     const isWhole = position + size <= view.byteLength
     this.#take(isWhole)
   }
@@ -92,13 +97,14 @@ export class ProducerAudit implements BatchTaker {
   finish(): AuditReport {
     const { notes, options, bytes, producerCount } = this.#state
     const open = this.#openTransactions()
+    const { met } = this.#meeting
     return {
       partition: options.partition,
       findings: open.findings.kept,
       openTransactions: open.kept,
       barriers: this.#barriers.slice(),
       compacted: this.#isCompacted,
-      notes: notes.toArray(),
+      notes: [...notes.toArray(), ...(met === null ? [] : [noteOfMeeting(met)])],
       totals: {
         batches: this.#batches,
         bytes,

@@ -6,7 +6,7 @@ import { AuditWork, type PassedOffsets } from '../../mirroring/audit/auditWork.t
 import type { BatchTaker } from '../../mirroring/audit/batchTaker.ts'
 import { withSource } from '../files/sourceFile.ts'
 import type { Job } from '../jobs/job.ts'
-import type { LogFile, LogUnit } from '../paths/logPaths.ts'
+import { type LogFile, type LogUnit, replacedSegments } from '../paths/logPaths.ts'
 import { streamFile } from '../segments/streamFile.ts'
 
 /** A batch that was left out, as its CRC is wrong, or a place behind which a segment cannot be read. */
@@ -36,10 +36,7 @@ export function partitionOf({ directory, files }: LogUnit): string {
 
 export function segmentsOf({ files }: LogUnit): LogFile[] {
   const segments = files.filter((file) => file.kind === 'segment')
-  // what the cleaner or a split has finished stands in the place of the segment of that name
-  const replaced = new Set(
-    segments.map(({ path }) => path.replace(/\.swap$/, '')).filter((path, at) => path !== segments[at]!.path),
-  )
+  const replaced = replacedSegments(segments.map(({ path }) => path))
   return segments.filter(({ path }) => !replaced.has(path))
 }
 

@@ -1,6 +1,7 @@
 import type { RewriteMode, RewriteReport, VerifyReport } from '../../core/core.ts'
 import type { IncompleteBatch } from '../../log/batchStream.ts'
 import type { JournalMode } from '../../log/journalFormat.ts'
+import type { SeenIds } from '../../log/seenIds.ts'
 import type { FileIdentity } from '../files/sourceFile.ts'
 
 /** What became of one segment. */
@@ -28,9 +29,15 @@ export interface SegmentVerification extends VerifyReport {
   incomplete: IncompleteBatch | null
 }
 
-/** What a look at a segment came to, before it is rewritten in place. */
-export interface SegmentCheck {
+/** What a pass over a segment came to. */
+export interface SegmentPass {
   report: SegmentRewrite
+  /** The producer ids in it, as they were before. */
+  ids: SeenIds
+}
+
+/** What a look at a segment came to, before it is rewritten in place. */
+export interface SegmentCheck extends SegmentPass {
   /** The file as it was. */
   stats: FileIdentity
   /** Whether there is a journal of it; not where nothing changes. */
@@ -44,9 +51,10 @@ export interface SegmentTasks {
   verify: { input: { path: string; mode: VerifyMode }; result: SegmentVerification }
   write: {
     input: { path: string; target: string; mode: RewriteMode; owner: 'mine' | 'kept' }
-    result: SegmentRewrite
+    result: SegmentPass
   }
-  check: { input: { path: string; journal: string; mode: JournalMode }; result: SegmentCheck }
+  /** Without a journal, nothing at all is written. */
+  check: { input: { path: string; journal: string | null; mode: JournalMode }; result: SegmentCheck }
   apply: { input: { path: string; journal: string }; result: { seconds: number } }
 }
 

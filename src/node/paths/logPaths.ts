@@ -144,6 +144,13 @@ export function journalsAmong(paths: readonly string[]): LogJournal[] {
   return paths.filter(isJournalName).map((path) => ({ path, segment: segments.get(path) ?? null }))
 }
 
+/** The segments in whose place stands what the cleaner or a split has finished (`.swap`). */
+export function replacedSegments(segments: readonly string[]): Set<string> {
+  return new Set(
+    segments.map((path) => path.replace(/\.swap$/, '')).filter((path, at) => path !== segments[at]!),
+  )
+}
+
 /** Numbered segments tell; among files alone, so does anything that ends in .log. */
 function isPartition(entries: readonly Entry[]): boolean {
   const files = entries.filter(({ isDirectory }) => !isDirectory)

@@ -6,31 +6,21 @@ import { requireServed } from '../files/ownership.ts'
 import { requireNoLink, requireUnchanged } from '../files/sourceFile.ts'
 import { removeLeftovers, temporaryName, viaTemporary } from '../files/temporaryFiles.ts'
 import type { Job } from '../jobs/job.ts'
-import type { SegmentCheck, SegmentRewrite } from '../jobs/segmentTasks.ts'
+import type { SegmentRewrite } from '../jobs/segmentTasks.ts'
 import { Journals } from '../journal/journals.ts'
 import { type LeftRuns, modeOf } from '../journal/leftRuns.ts'
 import type { DirectoryLocks } from '../locks/directoryLock.ts'
 import { directoryOf, type LogFile, type LogUnit, readUnitAgain } from '../paths/logPaths.ts'
-import { type CompanionRewrite, checkCompanion, replaceCompanion } from '../segments/companionFile.ts'
+import { replaceCompanion } from '../segments/companionFile.ts'
 import { markRun } from '../segments/segmentPasses.ts'
 import { runTask } from '../threads/runTask.ts'
+import { type CheckedFiles, type CheckedSegment, checkFiles, type IdsQuestion } from './partitionCheck.ts'
 import type { RewrittenFiles } from './partitionRewrite.ts'
-
-/** A segment that was found fine. */
-interface CheckedSegment extends SegmentCheck {
-  segment: string
-  /** Its journal, until that counts. */
-  temporary: string
-}
-
-interface CheckedCompanion {
-  file: LogFile
-  report: CompanionRewrite
-}
+import { removeRebuilt } from './rebuiltFiles.ts'
 
 /**
  * Rewrites a partition's files where they are: of segments the headers that change, companions by a copy that takes
- * their place.
+ * their place; what a broker builds anew is removed.
  *
  * First everything is checked, so that damage anywhere in the partition changes nothing in it, and what is about to
  * change in each segment is written to a journal beside it, which is on disk before the first header is. A run that is
@@ -44,6 +34,7 @@ interface CheckedCompanion {
  * @param mode null to finish what interrupted runs left, each in its mode and over what it was to rewrite, and to do nothing
  *   where there is nothing left
  * @param done takes the files as they are finished: what was rewritten stays so when a later file fails
+ * @param force to go on where ids meet
  */
 export async function rewriteInPlace(
   unit: LogUnit,
@@ -51,6 +42,7 @@ export async function rewriteInPlace(
   mode: RewriteMode | null,
   done: RewrittenFiles,
   locks: DirectoryLocks,
+  force: boolean,
 ): Promise<void> {
   const directory = directoryOf(unit)
   await locks.while(directory, async () => {
@@ -58,7 +50,7 @@ export async function rewriteInPlace(
     const now = await readUnitAgain(unit)
     const changed = now.files.filter(({ kind }) => kind !== 'other').map(({ path }) => path)
     requireServed(directory, changed)
-    await rewriteLocked(now, job, mode, done)
+    await rewriteLocked(now, job, mode, done, force)
   })
 }
 
@@ -67,6 +59,7 @@ async function rewriteLocked(
   job: Job,
   mode: RewriteMode | null,
   done: RewrittenFiles,
+  force: boolean,
 ): Promise<void> {
   const journals = new Journals()
   const scope = unit.directory === null ? 'segment' : 'partition'
@@ -79,11 +72,14 @@ async function rewriteLocked(
     const runs = runsToFinish(unit, left)
     done.finishedRuns.push(...runs.map(({ path, mode: { crc, direction } }) => ({ path, crc, direction })))
     if (mode === null) {
-      for (const { files, mode } of runs) await rewriteFiles(files, job, mode, journals, done)
+      for (const { files, mode } of runs) await rewriteFiles(files, job, mode, journals, done, null)
     } else {
       const ownMode = { ...mode, scope } as const
       await journals.supersede(left, ownMode)
-      await rewriteFiles(unit.files, job, ownMode, journals, done)
+      // what an interrupted run has rewritten is beside what it has not: the same producers under both ids
+      const isMixed = left.whole.length + left.alone.length > 0
+      const path = unit.directory ?? unit.files[0]?.path ?? ''
+      await rewriteFiles(unit.files, job, ownMode, journals, done, isMixed ? null : { path, force })
     }
     isDone = true
   } finally {
@@ -112,8 +108,21 @@ async function rewriteFiles(
   mode: JournalMode,
   journals: Journals,
   done: RewrittenFiles,
+  question: IdsQuestion | null,
 ): Promise<void> {
-  const { segments, companions, marked } = await checkAndPublish(files, job, mode, journals)
+  const { segments, companions, rebuilt, meetings, journaled } = await checkAndPublish(
+    files,
+    job,
+    mode,
+    journals,
+    question,
+  )
+  done.meetings.push(...meetings)
+  if (rebuilt.length > 0) {
+    if (journaled !== null) journals.begin(journaled)
+    await removeRebuilt(rebuilt)
+    done.rebuilt.push(...rebuilt.map(({ path }) => path))
+  }
   const reports: SegmentRewrite[] = []
   try {
     await job.each([...segments.entries()], async ([index, segment]) => {
@@ -122,55 +131,45 @@ async function rewriteFiles(
   } finally {
     done.files.push(...reports.filter((report) => report !== undefined))
   }
-  if (marked !== null) journals.begin(marked)
   for (const { file, report } of companions) {
+    if (report.rewritten > 0 && journaled !== null) journals.begin(journaled)
     done.companions.push(report.rewritten === 0 ? report : await replaceCompanion(file, job, mode.direction))
   }
 }
 
-/** Passes over everything; when all is fine, the journals count. */
+/**
+ * Passes over everything; when all is fine, the journals count.
+ * @returns what was found, and a segment of which there is a journal; null for none
+ */
 async function checkAndPublish(
   files: readonly LogFile[],
   job: Job,
   mode: JournalMode,
   journals: Journals,
-): Promise<{ segments: CheckedSegment[]; companions: CheckedCompanion[]; marked: string | null }> {
-  const segments: CheckedSegment[] = []
-  const companions: CheckedCompanion[] = []
+  question: IdsQuestion | null,
+): Promise<CheckedFiles & { journaled: string | null }> {
   const held = files.filter(({ kind }) => kind !== 'other')
   await removeLeftovers(held.map(({ path }) => path))
-  const temporaries: string[] = []
+  const temporaries = new Map(
+    held.flatMap(({ path, kind }) => (kind === 'segment' ? [[path, temporaryName(path)] as const] : [])),
+  )
+  const written = (segment: string) => ({ segment, temporary: temporaries.get(segment)! })
   try {
-    const checked = await job.each(held, async (file): Promise<CheckedSegment | CheckedCompanion> => {
-      const { path } = file
-      await requireNoLink(path)
-      if (file.kind !== 'segment') return { file, report: await checkCompanion(file, job, mode.direction) }
-      const temporary = temporaryName(path)
-      temporaries.push(temporary)
-      return {
-        segment: path,
-        temporary,
-        ...(await runTask('check', { path, journal: temporary, mode }, job)),
-      }
-    })
-    for (const entry of checked) {
-      if ('segment' in entry) segments.push(entry)
-      else companions.push(entry)
-    }
-    const journaled: { segment: string; temporary: string }[] = segments.filter(
-      ({ isJournaled }) => isJournaled,
-    )
-    // what changes companions only, and more than one, has to be told of too
-    const changed = companions.filter(({ report }) => report.rewritten > 0)
-    const marked = journaled.length === 0 && changed.length > 1 ? (segments[0] ?? null) : null
-    if (marked !== null) {
+    for (const { path } of held) await requireNoLink(path)
+    const checked = await checkFiles(files, job, mode, question, (segment) => written(segment).temporary)
+    const { segments, companions, rebuilt } = checked
+    const journaled = segments.filter(({ isJournaled }) => isJournaled).map(({ segment }) => written(segment))
+    // what changes other files only, and more than one, has to be told of too
+    const changed = companions.filter(({ report }) => report.rewritten > 0).length + rebuilt.length
+    if (journaled.length === 0 && changed > 1 && segments[0] !== undefined) {
+      const marked = written(segments[0].segment)
       await markRun(marked.segment, marked.temporary, job, mode)
       journaled.push(marked)
     }
     await journals.publish(journaled, mode)
-    return { segments, companions, marked: marked?.segment ?? null }
+    return { ...checked, journaled: journaled[0]?.segment ?? null }
   } catch (error) {
-    for (const temporary of temporaries) await rm(temporary, { force: true }).catch(() => {})
+    for (const temporary of temporaries.values()) await rm(temporary, { force: true }).catch(() => {})
     throw error
   }
 }
@@ -192,7 +191,7 @@ async function rewriteSegment(
   const written = await viaTemporary(path, 'replace', async (target) => {
     const copy = await runTask('write', { path, target, mode, owner: 'kept' }, job)
     if (isJournaled) journals.begin(path)
-    return copy
+    return copy.report
   })
   return { ...written, out: path, seconds: report.seconds + written.seconds }
 }

@@ -9,8 +9,10 @@ import { viaTemporary } from '../files/temporaryFiles.ts'
 import type { Job } from '../jobs/job.ts'
 import type { SegmentRewrite } from '../jobs/segmentTasks.ts'
 import type { LogFile, LogUnit } from '../paths/logPaths.ts'
-import { type CompanionRewrite, writeCompanion } from '../segments/companionFile.ts'
+import { type CompanionRewrite, checkCompanion, writeCompanion } from '../segments/companionFile.ts'
 import { runTask } from '../threads/runTask.ts'
+import { type IdsThatMeet, judgeIds, meetingOf } from './idsThatMeet.ts'
+import { filesToRebuild } from './rebuiltFiles.ts'
 
 /** What became of the files of one or more partitions. */
 export interface RewrittenFiles {
@@ -18,6 +20,13 @@ export interface RewrittenFiles {
   files: SegmentRewrite[]
   /** Producer snapshots and transaction indexes. */
   companions: CompanionRewrite[]
+  /**
+   * Producer snapshots and indexes that were left out of a copy, or removed in place, so that a broker builds them anew: all
+   * of a partition. No producer under a negative id is to stand in a file that brokers load.
+   */
+  rebuilt: string[]
+  /** Ids that the mapping makes one, and that were let through. */
+  meetings: IdsThatMeet[]
   /** How many other files were copied as they are. */
   copied: number
   /** Segments whose interrupted rewrite in place was finished, by its journal. */
@@ -34,43 +43,67 @@ export interface RewrittenFiles {
 }
 
 export function noFiles(): RewrittenFiles {
-  return { files: [], companions: [], copied: 0, resumed: [], grown: [], finishedRuns: [], unfinished: [] }
+  return {
+    files: [],
+    companions: [],
+    rebuilt: [],
+    meetings: [],
+    copied: 0,
+    resumed: [],
+    grown: [],
+    finishedRuns: [],
+    unfinished: [],
+  }
 }
 
 /**
  * Writes a whole partition directory: segments and companions rewritten, the other files as they are. It appears under
- * its name by one rename, when all of it is on disk; when anything in it is damaged, it does not.
+ * its name by one rename, when all of it is on disk; when anything in it is damaged, or ids meet, it does not.
  */
 export async function writePartition(
   unit: LogUnit & { directory: string },
   out: string,
   job: Job,
   mode: RewriteMode,
+  force: boolean,
 ): Promise<RewrittenFiles> {
-  const { directory } = unit
+  const { directory, files } = unit
+  const rebuilt = filesToRebuild(files, mode.direction)
+  const companions = files.filter(({ kind }) => kind === 'snapshot' || kind === 'txnindex')
+  const others = files.filter((file) => !rebuilt.includes(file) && !companions.includes(file))
   return viaTemporary(out, 'new', async (temporary) => {
     await onFile('create it', temporary, () => mkdir(temporary, { mode: 0o700 }))
     const done = noFiles()
-    const written = await job.each(unit.files, async (file) => {
-      const name = basename(file.path)
-      const target = join(temporary, name)
+    const written = await job.each(others, async (file) => {
       const { path, kind } = file
-      const finalName = { out: join(out, name) }
+      const name = basename(path)
+      const target = join(temporary, name)
       if (kind === 'segment') {
-        const report = await runTask('write', { path, target, mode, owner: 'mine' }, job)
-        return { kind, report: { ...report, ...finalName } }
+        const { report, ids } = await runTask('write', { path, target, mode, owner: 'mine' }, job)
+        return { path, report: { ...report, out: join(out, name) }, ids }
       }
       if (name === MIRROR_STATE_FILE) return skip(file, job)
-      if (kind === 'other') return { kind, report: await copyAsItIs(file, target, job) }
-      const report = await writeCompanion(file, target, job, mode.direction, 'mine')
-      return { kind, report: { ...report, ...finalName } }
+      await copyAsItIs(file, target, job)
+      return 'copied'
     })
-    for (const { kind, report } of written) {
-      if (kind === 'left out') continue
-      if (kind === 'segment') done.files.push(report)
-      else if (kind === 'other') done.copied++
-      else done.companions.push(report)
+    const segments = written.filter((entry) => typeof entry === 'object')
+    done.files.push(...segments.map(({ report }) => report))
+    done.copied = written.filter((entry) => entry === 'copied').length
+    const meeting = meetingOf(segments, mode.direction)
+    for (const file of companions) {
+      if (rebuilt.includes(file)) {
+        await checkCompanion(file, job, mode.direction, { meeting, force: true })
+        continue
+      }
+      const name = basename(file.path)
+      const report = await writeCompanion(file, join(temporary, name), job, mode.direction, 'mine', {
+        meeting,
+        force,
+      })
+      done.companions.push({ ...report, out: join(out, name) })
     }
+    done.rebuilt.push(...rebuilt.map(({ path }) => path))
+    done.meetings.push(...judgeIds(meeting, directory, mode.direction, force))
     const { mode: permissions } = await onFile('read it', directory, () => stat(directory))
     await onFile('finish it', temporary, () => chmod(temporary, permissions & 0o7777))
     await syncDirectory(temporary)
@@ -79,9 +112,9 @@ export async function writePartition(
 }
 
 /** What a mirror has come to is said of one log, and not of a copy with other producer ids. */
-function skip(file: LogFile, job: Job) {
+function skip(file: LogFile, job: Job): 'left out' {
   job.begin(file.path, file.size).end()
-  return { kind: 'left out' as const, report: null }
+  return 'left out'
 }
 
 /** Copies a file that holds no producer ids, with its mode and times. */

@@ -21,7 +21,10 @@ import { DirectoryLocks } from '../locks/directoryLock.ts'
 import { directoryOf, type LogPath, type LogUnit, readLogPaths } from '../paths/logPaths.ts'
 import { runTask } from '../threads/runTask.ts'
 import { Workers } from '../threads/workers.ts'
+import { judgeSegment } from './idsThatMeet.ts'
 import { rewriteInPlace } from './inPlaceRewrite.ts'
+import { withoutInternalTopics } from './internalTopics.ts'
+import { rewriteDry } from './partitionCheck.ts'
 import { copyAsItIs, noFiles, type RewrittenFiles, writePartition } from './partitionRewrite.ts'
 import { type PlannedOutput, planOutputs } from './rewritePlan.ts'
 
@@ -37,6 +40,13 @@ export interface RewritePathsOptions extends RewriteOptions, JobsOptions {
   resume?: boolean
   /** With `inPlace`, default false: where a broker is seen to be at work on a log directory, the call fails with BROKER_RUNNING. */
   ignoreBroker?: boolean
+  /**
+   * Go on where the mapping puts two producers of a partition under one id. Overrides neither ids without an image nor damage.
+   * Default false.
+   */
+  force?: boolean
+  /** Change nothing, and tell what would be. Not with `resume`; what an interrupted run left is an error then. */
+  dryRun?: boolean
 }
 
 const PATHS_OPTIONS: OptionKinds<RewritePathsOptions> = {
@@ -46,6 +56,8 @@ const PATHS_OPTIONS: OptionKinds<RewritePathsOptions> = {
   inPlace: 'boolean',
   resume: 'boolean',
   ignoreBroker: 'boolean',
+  force: 'boolean',
+  dryRun: 'boolean',
 }
 
 /** The sums over all segments. */
@@ -66,6 +78,15 @@ export interface RewriteResult extends RewrittenFiles {
   errors: MirrorPidError[]
   /** What was met and belongs to no log, with the reason. */
   leftOut: LogPath['leftOut']
+  /** Whether nothing was changed, as asked for. */
+  dryRun: boolean
+}
+
+/** What is common to all parts. */
+interface Rewriting {
+  mode: RewriteMode
+  force: boolean
+  dryRun: boolean
 }
 
 /** Something that succeeds or fails as a whole. */
@@ -77,8 +98,9 @@ interface Part {
 }
 
 /**
- * Rewrites segment files, partition directories and log directories, with all that holds producer ids in them:
- * segments (`.log`, `.log.swap`), producer snapshots and transaction indexes.
+ * Rewrites segment files, partition directories and log directories: in segments (`.log`, `.log.swap`), all producer ids.
+ * Producer snapshots and indexes do not go with a mapped log (`rebuilt`): brokers build them anew. Where ids are restored
+ * and there are snapshots, those and transaction indexes are restored too.
  *
  * Into an output directory, a partition directory appears whole, with its other files as they are, or not at all; so
  * does each file beside partitions. All outputs are looked for before anything is written.
@@ -91,7 +113,9 @@ interface Part {
  * A path that is given twice, or lies in another one, is rewritten once. In place, the directory at work is locked, by
  * `.mirrorpid-lock` in it: another run of this package that would change it fails with DIRECTORY_LOCKED.
  *
- * No broker may be at work on the paths. What is damaged is left out and listed in `errors`; the rest is rewritten.
+ * No broker may be at work on the paths. What is damaged is left out and listed in `errors`; the rest is rewritten. So is a
+ * partition in which two producers would come under one id (ProducerIdsMeetError), unless `force`. Partitions of
+ * `__transaction_state` and `__cluster_metadata` are left out of log directories, and errors where a path names one.
  *
  * @param paths of segment files, partition directories or log directories
  * @throws LogFileError NOT_A_LOG, OUTPUT_EXISTS, IO_ERROR, and in place BROKER_RUNNING, before anything is written
@@ -106,7 +130,7 @@ export async function rewritePaths(
 ): Promise<RewriteResult> {
   requirePaths(paths)
   requireOptions('options of rewritePaths', options, PATHS_OPTIONS)
-  const { outDirectory, inPlace = false, resume = false } = options
+  const { outDirectory, inPlace = false, resume = false, force = false, dryRun = false } = options
   if ((outDirectory === undefined) !== inPlace) {
     throw new InvalidArgumentError(
       'give exactly one of outDirectory (where the output goes) and inPlace: true',
@@ -117,56 +141,57 @@ export async function rewritePaths(
       'resume goes with inPlace, and takes crc and direction from the interrupted run',
     )
   }
-  const mode = checkRewriteOptions(options)
+  if (resume && dryRun)
+    throw new InvalidArgumentError('resume finishes what was begun, and dryRun changes nothing')
+  const rewriting = { mode: checkRewriteOptions(options), force, dryRun }
   const job = Job.start(options)
   const began = performance.now()
-  const logs = await readLogPaths(paths)
-  if (inPlace) requireChangeable(logs, options)
+  const { logs, refused } = await withoutInternalTopics(await readLogPaths(paths))
+  if (inPlace && !dryRun) requireChangeable(logs, options)
   const parts =
     outDirectory === undefined
-      ? partsInPlace(logs, resume ? null : mode)
-      : await partsInto(outDirectory, logs, mode)
+      ? partsInPlace(logs, rewriting, resume)
+      : await partsInto(outDirectory, logs, rewriting)
   const units = logs.flatMap((log) => log.units)
   const { done, errors } = await Workers.employ(job, units, options.signal, () => rewriteParts(parts, job))
   const leftOut = logs.flatMap((log) => log.leftOut)
   const unread = logs.flatMap((log) => log.errors)
   const totals = totalsOf(done, (performance.now() - began) / 1000)
-  return { ...done, totals, errors: [...unread, ...errors], leftOut }
+  return { ...done, totals, errors: [...unread, ...refused, ...errors], leftOut, dryRun }
 }
 
-async function partsInto(directory: string, logs: readonly LogPath[], mode: RewriteMode): Promise<Part[]> {
+async function partsInto(directory: string, logs: readonly LogPath[], rewriting: Rewriting): Promise<Part[]> {
   const outputs = await planOutputs(logs, directory)
-  await makeDirectory(directory)
+  if (!rewriting.dryRun && outputs.length > 0) await makeDirectory(directory)
   return outputs.map((output) => ({
     bytes: sizeOf(output.kind === 'copy' ? [output.file] : output.unit.files),
-    rewrite: (job, done) => writeOutput(output, job, mode, done),
+    rewrite: (job, done) => writeOutput(output, job, rewriting, done),
   }))
 }
 
 async function writeOutput(
   output: PlannedOutput,
   job: Job,
-  mode: RewriteMode,
+  { mode, force, dryRun }: Rewriting,
   done: RewrittenFiles,
 ): Promise<void> {
   const { out } = output
   if (output.kind === 'copy') {
-    await viaTemporary(out, 'new', (target) => copyAsItIs(output.file, target, job))
+    if (!dryRun) await viaTemporary(out, 'new', (target) => copyAsItIs(output.file, target, job))
     done.copied++
-    return
-  }
-  requireFinished(output.unit)
-  if (output.kind === 'partition') {
-    const written = await writePartition(output.unit, out, job, mode)
-    done.files.push(...written.files)
-    done.companions.push(...written.companions)
-    done.copied += written.copied
+  } else if (dryRun) {
+    await rewriteDry(output.unit, job, mode, done, force, out)
+  } else if (output.kind === 'partition') {
+    requireFinished(output.unit)
+    Object.assign(done, await writePartition(output.unit, out, job, mode, force))
   } else {
+    requireFinished(output.unit)
     const { path } = output.file
-    const report = await viaTemporary(out, 'new', (target) =>
-      runTask('write', { path, target, mode, owner: 'mine' }, job),
+    const { report, meetings } = await viaTemporary(out, 'new', async (target) =>
+      judgeSegment(await runTask('write', { path, target, mode, owner: 'mine' }, job), mode.direction, force),
     )
     done.files.push({ ...report, out })
+    done.meetings.push(...meetings)
   }
 }
 
@@ -178,14 +203,17 @@ function requireChangeable(logs: readonly LogPath[], { ignoreBroker, resume }: R
   if (!resume) for (const directory of logDirectories) requireReadableInLogDirectory(directory)
 }
 
-function partsInPlace(logs: readonly LogPath[], mode: RewriteMode | null): Part[] {
+function partsInPlace(logs: readonly LogPath[], { mode, force, dryRun }: Rewriting, resume: boolean): Part[] {
   const locks = new DirectoryLocks()
   return logs
     .flatMap((log) => log.units)
     .map((unit) => ({
       // once to check, once to rewrite
-      bytes: 2 * sizeOf(unit.files.filter((file) => file.kind !== 'other')),
-      rewrite: (job, done) => rewriteInPlace(unit, job, mode, done, locks),
+      bytes: (dryRun ? 1 : 2) * sizeOf(unit.files.filter((file) => file.kind !== 'other')),
+      rewrite: (job, done) =>
+        dryRun
+          ? rewriteDry(unit, job, mode, done, force, null)
+          : rewriteInPlace(unit, job, resume ? null : mode, done, locks, force),
     }))
 }
 
@@ -211,6 +239,8 @@ async function rewriteParts(
   for (const { done } of outcomes) {
     all.files.push(...done.files)
     all.companions.push(...done.companions)
+    all.rebuilt.push(...done.rebuilt)
+    all.meetings.push(...done.meetings)
     all.copied += done.copied
     all.resumed.push(...done.resumed)
     all.grown.push(...done.grown)
@@ -246,5 +276,5 @@ function totalsOf(done: RewrittenFiles, seconds: number): RewriteTotals {
 /** The result of a job that failed before it began. */
 export function failedRewrite(error: MirrorPidError): RewriteResult {
   const done = noFiles()
-  return { ...done, totals: totalsOf(done, 0), errors: [error], leftOut: [] }
+  return { ...done, totals: totalsOf(done, 0), errors: [error], leftOut: [], dryRun: false }
 }

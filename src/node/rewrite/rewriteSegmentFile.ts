@@ -19,7 +19,9 @@ import { requireNoBroker } from '../locks/brokerLock.ts'
 import { DirectoryLocks } from '../locks/directoryLock.ts'
 import { journalsOf } from '../paths/logPaths.ts'
 import { writeSegment } from '../segments/segmentPasses.ts'
+import { judgeSegment } from './idsThatMeet.ts'
 import { rewriteInPlace } from './inPlaceRewrite.ts'
+import { requireOtherTopic } from './internalTopics.ts'
 import { noFiles } from './partitionRewrite.ts'
 
 export interface RewriteSegmentOptions extends RewriteOptions, JobOptions {
@@ -29,6 +31,8 @@ export interface RewriteSegmentOptions extends RewriteOptions, JobOptions {
   inPlace?: boolean
   /** With `inPlace`, default false: where a broker is seen to be at work on the log directory, the call fails with BROKER_RUNNING. */
   ignoreBroker?: boolean
+  /** Go on where the mapping puts two producers of the file under one id. Default false. */
+  force?: boolean
 }
 
 const SEGMENT_OPTIONS: OptionKinds<RewriteSegmentOptions> = {
@@ -37,6 +41,7 @@ const SEGMENT_OPTIONS: OptionKinds<RewriteSegmentOptions> = {
   out: 'string',
   inPlace: 'boolean',
   ignoreBroker: 'boolean',
+  force: 'boolean',
 }
 
 /**
@@ -47,6 +52,7 @@ const SEGMENT_OPTIONS: OptionKinds<RewriteSegmentOptions> = {
  *
  * @param path the segment; in place no symbolic link
  * @throws CorruptBatchError, UnmappableProducerIdError as `core.rewrite` does; nothing was written then
+ * @throws ProducerIdsMeetError where two producers of it would be under one id; InternalTopicError
  * @throws LogFileError IO_ERROR, OUTPUT_EXISTS where `out` is there already, and where a rewrite in place was interrupted:
  *   UNFINISHED_REWRITE with `out`, and with `inPlace` where that was to go over the whole partition; INVALID_JOURNAL with
  *   `inPlace`; DIRECTORY_LOCKED where another run changes the directory, BROKER_RUNNING where a broker does
@@ -61,20 +67,25 @@ export async function rewriteSegmentFile(
   options: RewriteSegmentOptions,
 ): Promise<SegmentRewrite> {
   requireText('path', path)
-  const { out, inPlace = false } = requireOptions('options of rewriteSegmentFile', options, SEGMENT_OPTIONS)
+  const {
+    out,
+    inPlace = false,
+    force = false,
+  } = requireOptions('options of rewriteSegmentFile', options, SEGMENT_OPTIONS)
   if ((out === undefined) !== inPlace) {
     throw new InvalidArgumentError('give exactly one of out (the file to write) and inPlace: true')
   }
   const rewrite = checkRewriteOptions(options)
   const job = Job.start(options)
   const { size } = await onFile('read it', path, () => stat(path))
+  await requireOtherTopic(path)
   const journals = await journalsOf(path)
   if (out !== undefined) {
     job.plan(size)
     requireFinished({ journals })
     await requireAbsent(out)
-    const report = await viaTemporary(out, 'new', (temporary) =>
-      writeSegment(path, temporary, job, rewrite, 'mine'),
+    const { report } = await viaTemporary(out, 'new', async (temporary) =>
+      judgeSegment(await writeSegment(path, temporary, job, rewrite, 'mine'), rewrite.direction, force),
     )
     return { ...report, out }
   }
@@ -90,6 +101,7 @@ export async function rewriteSegmentFile(
     rewrite,
     done,
     new DirectoryLocks(),
+    force,
   )
   part.end()
   return done.files[0]!

@@ -1,8 +1,18 @@
 import { readFile } from 'node:fs/promises'
 import type { Direction } from '../../core/core.ts'
+import { isMirroredProducerId } from '../../core/producerId.ts'
 import type { CompanionReport } from '../../log/companion.ts'
-import { rewriteProducerSnapshot, verifyProducerSnapshot } from '../../log/producerSnapshot.ts'
-import { rewriteTransactionIndex, verifyTransactionIndex } from '../../log/transactionIndex.ts'
+import type { MeetingIds } from '../../log/meetingIds.ts'
+import {
+  readProducerSnapshot,
+  rewriteProducerSnapshot,
+  verifyProducerSnapshot,
+} from '../../log/producerSnapshot.ts'
+import {
+  readTransactionIndex,
+  rewriteTransactionIndex,
+  verifyTransactionIndex,
+} from '../../log/transactionIndex.ts'
 import { onFile } from '../files/ioErrors.ts'
 import { OutputFile } from '../files/outputFile.ts'
 import { requireUnchanged, type SourceFile, withSource } from '../files/sourceFile.ts'
@@ -20,6 +30,17 @@ export interface CompanionRewrite extends CompanionReport {
   bytes: number
 }
 
+/** What is asked of the ids of a companion. */
+export interface CompanionIds {
+  /**
+   * Has those of the segments, and takes the mapped ones: a producer of before the log may be one that readers still know. A
+   * local one that no segment knows comes under no mapped id.
+   */
+  meeting: MeetingIds
+  /** To go on where two ids of the companion itself meet. */
+  force: boolean
+}
+
 /** @throws CorruptCompanionError */
 export async function verifyCompanion(file: LogFile, job: Job): Promise<void> {
   const progress = job.begin(file.path, file.size)
@@ -29,9 +50,17 @@ export async function verifyCompanion(file: LogFile, job: Job): Promise<void> {
   progress.end()
 }
 
-/** Throws what a rewrite would throw, and writes nothing. */
-export function checkCompanion(file: LogFile, job: Job, direction: Direction): Promise<CompanionRewrite> {
-  return withSource(file.path, async (source) => (await rewritten(file, source, job, direction)).report)
+/**
+ * Throws what a rewrite would throw, and writes nothing.
+ * @param ids where those that it holds go; null where nobody asks
+ */
+export function checkCompanion(
+  file: LogFile,
+  job: Job,
+  direction: Direction,
+  ids: CompanionIds | null,
+): Promise<CompanionRewrite> {
+  return withSource(file.path, async (source) => (await rewritten(file, source, job, direction, ids)).report)
 }
 
 /** Writes the rewritten companion to a new file, finished and lasting. */
@@ -41,9 +70,10 @@ export function writeCompanion(
   job: Job,
   direction: Direction,
   owner: 'mine' | 'kept',
+  ids: CompanionIds | null = null,
 ): Promise<CompanionRewrite> {
   return withSource(file.path, async (source) => {
-    const { bytes, report } = await rewritten(file, source, job, direction)
+    const { bytes, report } = await rewritten(file, source, job, direction, ids)
     const output = await OutputFile.create(target)
     try {
       output.write(bytes, 0)
@@ -70,16 +100,40 @@ async function rewritten(
   source: SourceFile,
   job: Job,
   direction: Direction,
+  ids: CompanionIds | null,
 ): Promise<{ bytes: Uint8Array; report: CompanionRewrite }> {
   const { path, size } = source
   const progress = job.begin(path, size)
   const bytes = await onFile('read it', path, () => source.handle.readFile())
-  const options = { direction, file: path }
   const kind = file.kind === 'snapshot' ? 'snapshot' : 'txnindex'
+  if (ids !== null) takeIds(kind, bytes, path, job, ids.meeting)
+  const options = { direction, file: path, force: ids?.force ?? true }
   const { entries, rewritten } =
     kind === 'snapshot'
       ? rewriteProducerSnapshot(job.core, bytes, options)
       : rewriteTransactionIndex(bytes, options)
   progress.end()
   return { bytes, report: { path, out: path, kind, bytes: size, entries, rewritten } }
+}
+
+function takeIds(
+  kind: CompanionRewrite['kind'],
+  bytes: Uint8Array,
+  path: string,
+  { core }: Job,
+  meeting: MeetingIds,
+): void {
+  const take = (producerId: bigint, offset: bigint | null) => {
+    if (isMirroredProducerId(producerId)) meeting.takePoint(producerId, offset)
+  }
+  if (kind === 'txnindex') {
+    for (const { producerId, firstOffset, lastOffset } of readTransactionIndex(bytes, path)) {
+      take(producerId, firstOffset)
+      take(producerId, lastOffset)
+    }
+    return
+  }
+  for (const { producerId, currentTxnFirstOffset, lastBatch } of readProducerSnapshot(core, bytes, path)) {
+    take(producerId, lastBatch?.lastOffset ?? currentTxnFirstOffset)
+  }
 }

@@ -5,12 +5,20 @@ import { BatchStream } from '../../log/batchStream.ts'
 import { baseOffsetOfName } from '../../log/fileNames.ts'
 import { HeaderChanges } from '../../log/headerChanges.ts'
 import type { JournalMode } from '../../log/journalFormat.ts'
+import { MeetingIds } from '../../log/meetingIds.ts'
 import { RewriteWork } from '../../log/rewriteWork.ts'
+import { mergingOf } from '../../log/seenIds.ts'
 import { VerifyWork } from '../../log/verifyWork.ts'
 import { OutputFile } from '../files/outputFile.ts'
 import { requireUnchanged, type SourceFile, withSource } from '../files/sourceFile.ts'
 import type { Job } from '../jobs/job.ts'
-import type { SegmentCheck, SegmentRewrite, SegmentVerification, VerifyMode } from '../jobs/segmentTasks.ts'
+import type {
+  SegmentCheck,
+  SegmentPass,
+  SegmentRewrite,
+  SegmentVerification,
+  VerifyMode,
+} from '../jobs/segmentTasks.ts'
 import { JournalWriter } from '../journal/journalWriter.ts'
 import { largestWhole, scanFile, streamFile, WINDOWS_A_TURN } from './streamFile.ts'
 
@@ -46,18 +54,19 @@ export function writeSegment(
   job: Job,
   mode: RewriteMode,
   owner: 'mine' | 'kept',
-): Promise<SegmentRewrite> {
+): Promise<SegmentPass> {
   return withSource(path, async (source) => {
     const began = performance.now()
     const output = await OutputFile.create(target)
     try {
-      const work = new RewriteWork(job.core, mode, path)
+      const meeting = new MeetingIds(mergingOf(mode.direction))
+      const work = new RewriteWork(job.core, mode, path, meeting)
       const stream = new BatchStream(source.size, job.windowSize, work)
       await streamFile(source, stream, job, output)
       for (const { position, crc } of work.lateCrcs) output.write(bigEndian(crc), position)
       await output.finish(source.stats, owner)
       await requireUnchanged(source)
-      return reportOf(source, work, stream, began)
+      return { report: reportOf(source, work, stream, began), ids: meeting.seen }
     } catch (error) {
       await output.abandon()
       throw error
@@ -73,36 +82,41 @@ const CHANGES_HELD = 256 * 1024
  * journal, finished and lasting. One of a segment that is to be replaced by a copy holds no changes: it tells, until the
  * whole partition is done, that the rest of it waits.
  * @param journal must not be there, and is not there afterwards where there is nothing for it; it is left half written
- *   when this fails
+ *   when this fails. Null to write none.
  */
 export function checkSegment(
   path: string,
-  journal: string,
+  journal: string | null,
   job: Job,
   mode: JournalMode,
 ): Promise<SegmentCheck> {
   return withSource(path, async (source) => {
     const began = performance.now()
     const isLinked = source.stats.nlink > 1
-    const changes = isLinked ? null : new HeaderChanges()
-    const work = new RewriteWork(job.core, mode, path, changes)
+    const changes = isLinked || journal === null ? null : new HeaderChanges()
+    const meeting = new MeetingIds(mergingOf(mode.direction))
+    const work = new RewriteWork(job.core, mode, path, meeting, changes)
     const stream = new BatchStream(source.size, largestWhole(job), work)
     let writer: JournalWriter | null = null
-    const writeChanges = async (changes: HeaderChanges | null) => {
+    const writeChanges = async (journal: string, changes: HeaderChanges | null) => {
       writer ??= await JournalWriter.create(journal, path, job.core)
       if (changes !== null) writer.take(changes)
       return writer
     }
     try {
       await scanFile(source, stream, job, async () => {
-        if (changes !== null && changes.byteLength >= CHANGES_HELD) await writeChanges(changes)
+        if (journal !== null && changes !== null && changes.byteLength >= CHANGES_HELD) {
+          await writeChanges(journal, changes)
+        }
       })
-      const isJournaled = work.counts.rewritten > 0 && (!isLinked || mode.scope === 'partition')
-      if (isJournaled) await (await writeChanges(changes)).finish(source, mode)
+      const isJournaled =
+        journal !== null && work.counts.rewritten > 0 && (!isLinked || mode.scope === 'partition')
+      if (isJournaled) await (await writeChanges(journal, changes)).finish(source, mode)
       await requireUnchanged(source)
       const { dev, ino, size, mtimeMs } = source.stats
       return {
         report: reportOf(source, work, stream, began),
+        ids: meeting.seen,
         stats: { dev, ino, size, mtimeMs },
         isJournaled,
         isLinked,

@@ -204,6 +204,7 @@ describe('M-17: mirrored ids meet those of the first local producer', () => {
     expect(audit([...mirrored(-3), ...native])).toEqual([])
     expect(report([...mirrored(-3), ...native]).notes).toMatchObject([
       { kind: 'local-after-mirrored', count: 4 },
+      { kind: 'ids-that-meet', count: 1, offset: 2n },
     ])
   })
 
