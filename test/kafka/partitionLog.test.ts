@@ -83,7 +83,9 @@ function epochsOf(files: Record<string, string>): string[] {
     .flatMap(([, bytes]) =>
       Array.from(recordBatches(Buffer.from(bytes, 'base64')), ({ baseOffset }) => baseOffset),
     )
-  return decodeLeaderEpochs(Buffer.from(files[EPOCHS] ?? '', 'base64').toString()).flatMap((entry) => {
+  // a broker begins it empty
+  const known = files[EPOCHS] ? decodeLeaderEpochs(Buffer.from(files[EPOCHS], 'base64')) : []
+  return known.flatMap((entry) => {
     const start = starts.find((offset) => offset >= entry.startOffset)
     return start === undefined ? [] : [`${entry.epoch} ${start}`]
   })

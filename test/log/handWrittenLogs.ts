@@ -109,10 +109,18 @@ const written: [string, LogStep[]][] = [
     ],
   ],
   [
-    'an empty epoch checkpoint',
+    'an epoch checkpoint with CR LF at the ends of its lines',
     [
       ...six,
-      open('crash', { damage: [{ file: 'leader-epoch-checkpoint', kind: 'write', bytes: '' }] }),
+      open('crash', {
+        damage: [
+          {
+            file: 'leader-epoch-checkpoint',
+            kind: 'write',
+            bytes: base64(Buffer.from('0\r\n1\r\n0 \t0\r\n')),
+          },
+        ],
+      }),
       ...epochs,
     ],
   ],
