@@ -153,3 +153,92 @@ describe('a stopped mirror', () => {
     expect(log.logEndOffset).toBe(end)
   })
 })
+
+describe('two ids of a source that the mapping makes one', () => {
+  const at = (offset: number, pid: number, seq = 0) => encodeOp({ kind: 'data', pid, seq, offset })
+  const barrier = (offset: number) => encodeOp({ kind: 'barrier', offset })
+  const mirroring = () => {
+    const made = cluster()
+    made.mirror.prepare({ sourceClusterId: 'A' })
+    made.mirror.start()
+    return made
+  }
+  const meeting = expect.objectContaining({
+    code: 'PRODUCER_IDS_MEET',
+    producerId: -7n,
+    firstOffset: 0n,
+    otherProducerId: 5n,
+  })
+
+  it('fail the mirror, in one append or in several, and nothing of that is written', () => {
+    for (const parts of [
+      [[at(0, -7), at(1, 5)]],
+      [[at(0, -7)], [at(1, 3), at(2, 5)]],
+      [[at(0, -7)], [at(1, 5)]],
+    ]) {
+      const { mirror, log } = mirroring()
+      const last = parts.pop()!
+      for (const part of parts) mirror.mirror(Buffer.concat(part))
+      const end = log.logEndOffset
+      expect(() => mirror.mirror(Buffer.concat(last))).toThrow(meeting)
+      expect([log.logEndOffset, mirror.state]).toEqual([end, 'FAILED'])
+      expect(mirror.failure).toContain('-7 (first at offset 0) and 5 (first at offset')
+    }
+  })
+
+  it('are told apart by a barrier, and let through by force or without a mapping', () => {
+    const apart = mirroring()
+    for (const records of [at(0, -7), barrier(1), at(2, 5)]) apart.mirror.mirror(records)
+    expect(apart.mirror.state).toBe('MIRRORING')
+    for (const options of [{ force: true }, { producerIds: 'none' }] as const) {
+      const { leader } = cluster()
+      const mirror = new MirrorPartition(leader, memoryStateStore(), options)
+      mirror.prepare({ sourceClusterId: 'A' })
+      mirror.start()
+      mirror.mirror(Buffer.concat([at(0, -7), at(1, 5)]))
+      expect(mirror.state).toBe('MIRRORING')
+    }
+  })
+
+  it('do not meet one that the log has otherwise: its own, cut off, or of another source', () => {
+    const own = cluster()
+    write(own, { kind: 'data', pid: 5, seq: 0 })
+    own.mirror.prepare({ sourceClusterId: 'A' })
+    own.mirror.start()
+    own.mirror.mirror(at(1, 5))
+    expect(pids(own.log)).toEqual([5n, -7n])
+
+    const again = mirroring()
+    again.mirror.mirror(at(0, -7))
+    again.mirror.fail('another source')
+    again.mirror.prepare({ sourceClusterId: 'B' })
+    again.mirror.start()
+    again.mirror.mirror(at(1, 5, 1))
+    expect(again.mirror.state).toBe('MIRRORING')
+  })
+
+  it('after a reopen are those that were mirrored since', () => {
+    const store = memoryStateStore()
+    const { leader } = cluster()
+    const open = () => new MirrorPartition(leader, store)
+    const first = open()
+    first.prepare({ sourceClusterId: 'A' })
+    first.start()
+    first.mirror(at(0, 5))
+    const second = open()
+    second.mirror(at(1, 5, 1))
+    expect(() => second.mirror(at(2, -7))).toThrow(expect.objectContaining({ code: 'PRODUCER_IDS_MEET' }))
+  })
+
+  it('are told of producers that the log still knows, however many came', () => {
+    const { mirror, log } = mirroring()
+    const records = Array.from({ length: 25_000 }, (_, offset) => at(offset, offset))
+    for (let from = 0; from < records.length; from += 5000) {
+      mirror.mirror(Buffer.concat(records.slice(from, from + 5000)))
+    }
+    expect(log.producerState.producers.size).toBe(25_000)
+    expect(() => mirror.mirror(at(25_000, -2))).toThrow(
+      expect.objectContaining({ firstOffset: 0n, otherFirstOffset: 25_000n }),
+    )
+  })
+})

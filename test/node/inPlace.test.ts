@@ -2,6 +2,7 @@ import {
   chmodSync,
   existsSync,
   linkSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -13,9 +14,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { loadCoreSync, MirrorPidError } from '../../src/index.ts'
 import { jsCore } from '../../src/js.ts'
-import { rewritePaths, rewriteSegmentFile } from '../../src/node/index.ts'
+import { type RewriteResult, rewritePaths, rewriteSegmentFile } from '../../src/node/index.ts'
 import { recordSets, rewriteOptions, wholeBatches } from '../support/arbitraries.ts'
-import { batch, pattern } from '../support/batches.ts'
+import { batch, hex, pattern } from '../support/batches.ts'
 import { readTree, runCommand, temporaryDirectories, writeTree } from './support.ts'
 
 const newDirectory = temporaryDirectories()
@@ -150,8 +151,119 @@ describe('the command', () => {
     [['--in-place', '--resume', '--unmap'], 'cannot be used with'],
     [['--in-place', '--resume', '--crc', 'verify'], 'cannot be used with'],
     [['--resume'], "goes with '--in-place'"],
+    [['--in-place', '--resume', '--dry-run'], 'cannot be used with'],
   ])('refuses %j', (flags, message) => {
     const { status, stderr } = runCommand(['rewrite', partition(), ...flags])
     expect([status, stderr]).toEqual([2, expect.stringContaining(message)])
+  })
+})
+
+describe('a dry run', () => {
+  const names = [SEGMENT, '00000000000000000002.log']
+  const tree = {
+    [names[0]!]: Buffer.concat([batch({ producerId: 5n }), batch({ baseOffset: 1n, producerId: -9n })]),
+    [names[1]!]: batch({ baseOffset: 2n, producerId: 6n, payload: pattern(9000) }),
+    '00000000000000000000.index': pattern(8),
+    'leader-epoch-checkpoint': '0\n1\n0 0\n',
+  }
+  /** All that a directory tells, times and inodes too. */
+  const stateOf = (directory: string) => [
+    readTree(directory),
+    ['.', ...readdirSync(directory)].map((name) => {
+      const { ino, mode, mtimeMs, ctimeMs } = statSync(join(directory, name))
+      return [name, ino, mode, mtimeMs, ctimeMs]
+    }),
+  ]
+  const withoutTimes = ({ files, totals, ...rest }: RewriteResult) => ({
+    ...rest,
+    dryRun: null,
+    totals: { ...totals, seconds: 0 },
+    files: files.map((file) => ({ ...file, seconds: 0 })),
+  })
+
+  it.each(['map', 'unmap'] as const)(
+    'in place changes nothing, and tells what the run does (%s)',
+    async (direction) => {
+      const directory = writeTree(newDirectory(), tree)
+      const before = stateOf(directory)
+      const dry = await rewritePaths([directory], { inPlace: true, direction, dryRun: true })
+      expect(stateOf(directory)).toEqual(before)
+      expect(dry.dryRun).toBe(true)
+      expect(withoutTimes(dry)).toEqual(
+        withoutTimes(await rewritePaths([directory], { inPlace: true, direction })),
+      )
+      expect(stateOf(directory)).not.toEqual(before)
+    },
+  )
+
+  it('into a directory makes none, and refuses what is there', async () => {
+    const root = writeTree(newDirectory(), { 'orders-0': tree, there: { 'orders-0': {} } })
+    const before = readTree(root)
+    const options = { outDirectory: join(root, 'out') }
+    const dry = await rewritePaths([join(root, 'orders-0')], { ...options, dryRun: true })
+    expect([existsSync(options.outDirectory), readTree(root)]).toEqual([false, before])
+    expect(withoutTimes(dry)).toEqual(withoutTimes(await rewritePaths([join(root, 'orders-0')], options)))
+    const there = { outDirectory: join(root, 'there'), dryRun: true }
+    await expect(rewritePaths([join(root, 'orders-0')], there)).rejects.toMatchObject({
+      code: 'OUTPUT_EXISTS',
+    })
+  })
+
+  it('tells of damage as the run does, and of an interrupted run', async () => {
+    const directory = writeTree(newDirectory(), { ...tree, [names[1]!]: batch({ batchLength: 13 }) })
+    const options = { inPlace: true, dryRun: true }
+    expect((await rewritePaths([directory], options)).errors).toMatchObject([{ code: 'CORRUPT_BATCH' }])
+    writeFileSync(`${join(directory, SEGMENT)}.mirrorpid-journal`, 'x')
+    expect((await rewritePaths([directory], options)).errors).toMatchObject([{ code: 'UNFINISHED_REWRITE' }])
+    await expect(rewritePaths([directory], { ...options, resume: true })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+    })
+  })
+
+  it('by the command says that nothing was changed', () => {
+    const directory = writeTree(newDirectory(), tree)
+    const before = stateOf(directory)
+    const { status, stdout, stderr } = runCommand(['rewrite', directory, '--in-place', '--dry-run'])
+    expect(status).toBe(0)
+    expect(stdout).toContain('in place (dry run: nothing was changed): 3 batches: 2 mapped')
+    expect(stderr).toContain('1 producer snapshot or index would be removed')
+    expect(stateOf(directory)).toEqual(before)
+  })
+})
+
+describe('files that a broker builds anew', () => {
+  const snapshot = hex('000148674bc700000000')
+  const index = { '00000000000000000000.index': pattern(8), '00000000000000000000.txnindex': Buffer.alloc(0) }
+  const segment = { [SEGMENT]: batch({ producerId: -7n }) }
+
+  it.each([
+    [
+      'go with restored ids where there is a producer snapshot',
+      { '00000000000000000001.snapshot': snapshot },
+      true,
+    ],
+    ['do not where there is none', {}, false],
+  ])('%s', async (_name, snapshots, isKept) => {
+    const root = writeTree(newDirectory(), { 'orders-0': { ...segment, ...index, ...snapshots } })
+    const directory = join(root, 'orders-0')
+    const names = isKept ? [...Object.keys({ ...index, ...snapshots }), SEGMENT].sort() : [SEGMENT]
+    await rewritePaths([directory], { outDirectory: join(root, 'out'), direction: 'unmap' })
+    await rewritePaths([directory], { inPlace: true, direction: 'unmap' })
+    expect(readdirSync(directory).sort()).toEqual(names)
+    expect(readTree(join(root, 'out', 'orders-0'))).toEqual(readTree(directory))
+  })
+
+  it('are removed from a log that is mapped already, and from one without producers', async () => {
+    for (const producerId of [-7n, -1n]) {
+      const directory = writeTree(newDirectory(), {
+        [SEGMENT]: batch({ producerId }),
+        '00000000000000000001.snapshot': snapshot,
+      })
+      const { rebuilt } = await rewritePaths([directory], { inPlace: true })
+      expect([rebuilt, readdirSync(directory)]).toEqual([
+        [join(directory, '00000000000000000001.snapshot')],
+        [SEGMENT],
+      ])
+    }
   })
 })
