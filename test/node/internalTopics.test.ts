@@ -23,7 +23,7 @@ function logDirectory(): string {
   return writeTree(newDirectory(), {
     data: {
       ...Object.fromEntries(names.map((name) => [name, { [SEGMENT]: bytes }])),
-      'meta.properties': 'version=1\n',
+      'meta.properties': 'version=1\ncluster.id=A\n',
     },
   })
 }
