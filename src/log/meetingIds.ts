@@ -16,18 +16,15 @@ import { BatchHeader } from '../producers/batchHeader.ts'
 import { isBarrier } from '../producers/controlBatch.ts'
 import type { MetProducerIds } from './producerIdsMeetError.ts'
 import {
-  APART,
   comesHome,
+  goesOn,
   type IdKey,
   type IdMerging,
   isBefore,
   keyOf,
   keyOfId,
   MARKER_SEQUENCE,
-  MET,
   newSeenId,
-  ONE_PRODUCER,
-  type Relation,
   type SeenId,
   type SeenIds,
   type TransactionBatch,
@@ -45,6 +42,7 @@ import {
  */
 export class MeetingIds {
   readonly #merging: IdMerging
+  readonly #isLive: boolean
   readonly #ids: SeenIds['ids'] = new Map()
   readonly #barriers: SeenIds['barriers'] = []
   readonly #header = new BatchHeader()
@@ -53,8 +51,10 @@ export class MeetingIds {
   #lastLow = -1
   #isAnyMet = false
 
-  constructor(merging: IdMerging) {
+  /** @param isLive whether the log may be cut and written anew while its batches are taken: that of a mirror's source */
+  constructor(merging: IdMerging, isLive = false) {
     this.#merging = merging
+    this.#isLive = isLive
   }
 
   /** What was taken so far, for `append`. */
@@ -69,12 +69,12 @@ export class MeetingIds {
 
   /** The pairs of ids that meet. */
   get met(): MetProducerIds | null {
-    return this.#isAnyMet ? this.#pairs(MET) : null
+    return this.#isAnyMet ? this.#pairs(({ meets }) => meets) : null
   }
 
   /** The pairs that barriers tell apart. */
   get apart(): MetProducerIds | null {
-    return this.#pairs(APART)
+    return this.#pairs((one, other) => !one.meets && !isSame(one.stretches, other.stretches))
   }
 
   /** Takes the whole batches at the start of `bytes`. */
@@ -96,10 +96,10 @@ export class MeetingIds {
       if (isControl) this.#control(view, position, size)
       return
     }
-    const isPlain = !isControl && (attributes & TRANSACTIONAL_FLAG) === 0
+    const isPlain = !this.#isLive && !isControl && (attributes & TRANSACTIONAL_FLAG) === 0
     if (isPlain && high === this.#lastHigh && low === this.#lastLow) return
-    this.#lastHigh = high
-    this.#lastLow = low
+    this.#lastHigh = isPlain ? high : -1
+    this.#lastLow = isPlain ? low : -1
     this.#take(view, position, keyOf(high, low), isPlain, isControl)
   }
 
@@ -129,7 +129,7 @@ export class MeetingIds {
     }
     if (known === undefined && !isLocal) seen.begun = batch
     if (seen.other !== null) this.#compare(seen, seen.other, stretch, batch)
-    if (isLocal) seen.open = isControl ? null : batch
+    if (isLocal) seen.open = this.#isLive ? lineAfter(seen.open, batch) : isControl ? null : batch
   }
 
   #add(key: IdKey, seen: SeenId): SeenId {
@@ -147,14 +147,23 @@ export class MeetingIds {
 
   /** Of two ids, `seen` stands in the stretch, after all that was taken of the other one. */
   #compare(seen: SeenId, before: SeenId, stretch: number, batch: TransactionBatch | null): void {
-    const isTogether = before.stretches.at(-1) === stretch
-    this.#note(seen, before, isTogether ? together(seen, before, stretch, batch) : APART)
+    if (before.stretches.at(-1) === stretch && !this.#isOne(seen, before, stretch, batch))
+      this.#meet(seen, before)
   }
 
-  #note(one: SeenId, other: SeenId, relation: Relation): void {
+  /** Whether they are one producer, who goes on under the mapped id. */
+  #isOne(seen: SeenId, before: SeenId, stretch: number, batch: TransactionBatch | null): boolean {
+    if (seen.producerId >= 0n) return false
+    if (before.homecomings.includes(stretch)) return true
+    if (!(this.#isLive ? goesOn(before, batch) : comesHome(before, batch))) return false
+    before.homecomings.push(stretch)
+    return true
+  }
+
+  #meet(one: SeenId, other: SeenId): void {
     const mapped = one.producerId < other.producerId ? one : other
-    if (relation > mapped.relation) mapped.relation = relation
-    if (relation === MET) this.#isAnyMet = true
+    mapped.meets = true
+    this.#isAnyMet = true
   }
 
   /** Adds what was seen of the next part of the log. */
@@ -168,21 +177,18 @@ export class MeetingIds {
   /** Compares an id with what was known before the part it is of; what is given adds it. */
   #appended(key: IdKey, seen: SeenId, base: number, part: SeenIds['ids']): () => void {
     const before = this.#counterpart(seen.producerId, this.#ids)
-    let relation = seen.relation
-    if (before !== null) {
-      const isTogether = seen.stretches[0] === 0 && before.stretches.at(-1) === base
-      // what the part has of the local id before this one is younger than what is known here, and was compared there
-      const younger = this.#counterpart(seen.producerId, part)
-      const isCompared = younger !== null && younger.stretches[0] === 0 && isBefore(younger, seen)
-      if (!isTogether) relation = worse(relation, APART)
-      else if (seen.producerId >= 0n || !isCompared) {
-        relation = worse(relation, together(seen, before, base, seen.begun))
-      }
+    // what the part has of the other one before this is younger than what is known here, and was compared there
+    const younger = this.#counterpart(seen.producerId, part)
+    const isTogether = seen.stretches[0] === 0 && before?.stretches.at(-1) === base
+    const isNew = before !== null && isTogether && (younger === null || isBefore(seen, younger))
+    const isMet = isNew && !this.#isOne(seen, before, base, seen.begun)
+    return () => {
+      this.#fold(key, seen, base)
+      if (isMet) this.#meet(seen.producerId < 0n ? this.#ids.get(key)! : before, before)
     }
-    return () => this.#fold(key, seen, base, relation)
   }
 
-  #fold(key: IdKey, seen: SeenId, base: number, relation: Relation): void {
+  #fold(key: IdKey, seen: SeenId, base: number): void {
     const mine = this.#ids.get(key) ?? this.#add(key, newSeenId(seen.producerId, seen.firstOffset))
     if (mine.stretches.length === 0) mine.begun = seen.begun
     const stretches = seen.stretches.map((stretch) => stretch + base)
@@ -190,9 +196,7 @@ export class MeetingIds {
     mine.stretches.push(...stretches)
     mine.homecomings.push(...seen.homecomings.map((stretch) => stretch + base))
     mine.open = seen.open
-    // the local one of the pair may be added only after this
-    if (mine.producerId < 0n) this.#note(mine, mine, relation)
-    else if (mine.other !== null) this.#note(mine, mine.other, relation)
+    if (seen.meets) this.#meet(mine, mine)
   }
 
   /**
@@ -210,8 +214,7 @@ export class MeetingIds {
     const { other } = seen
     if (other === null) return
     const isHome = seen.homecomings.includes(stretch) || other.homecomings.includes(stretch)
-    const relation = !other.stretches.includes(stretch) ? APART : isHome ? ONE_PRODUCER : MET
-    this.#note(seen, other, relation)
+    if (other.stretches.includes(stretch) && !isHome) this.#meet(seen, other)
   }
 
   /** Forgets the other ids, so that what is taken for a long time stays small. */
@@ -223,12 +226,12 @@ export class MeetingIds {
     }
   }
 
-  #pairs(relation: Relation): MetProducerIds | null {
+  #pairs(isSuch: (mapped: SeenId, local: SeenId) => boolean): MetProducerIds | null {
     let first: { one: SeenId; other: SeenId } | null = null
     let pairs = 0
     for (const one of this.#ids.values()) {
       const { other } = one
-      if (other === null || one.producerId >= 0n || one.relation !== relation) continue
+      if (other === null || one.producerId >= 0n || !isSuch(one, other)) continue
       pairs++
       if (first === null || isBefore(later(one, other), later(first.one, first.other))) first = { one, other }
     }
@@ -246,16 +249,15 @@ export class MeetingIds {
   }
 }
 
-function together(seen: SeenId, before: SeenId, stretch: number, batch: TransactionBatch | null): Relation {
-  if (seen.producerId >= 0n) return MET
-  if (before.homecomings.includes(stretch)) return ONE_PRODUCER
-  if (!comesHome(before, batch)) return MET
-  before.homecomings.push(stretch)
-  return ONE_PRODUCER
+/** What a producer's batches end with: a marker of a higher epoch begins a line of its own. */
+function lineAfter(line: TransactionBatch | null, batch: TransactionBatch | null): TransactionBatch | null {
+  if (line === null || batch === null || batch.baseSequence !== MARKER_SEQUENCE) return batch
+  return batch.epoch === line.epoch ? line : batch
 }
 
-function worse(one: Relation, other: Relation): Relation {
-  return one > other ? one : other
+/** Points of companions come in no order. */
+function isSame(one: readonly number[], other: readonly number[]): boolean {
+  return one.length === other.length && one.every((stretch) => other.includes(stretch))
 }
 
 function later(one: SeenId, other: SeenId): SeenId {

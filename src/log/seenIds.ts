@@ -44,22 +44,15 @@ export interface SeenId {
   stretches: number[]
   /** The id that gets the same image, where that was seen too. */
   other: SeenId | null
-  /** Of a mapped id that has such a one: how they stand to each other. */
-  relation: Relation
+  /** Of a mapped id that has such a one: whether they meet in some stretch, as two producers. */
+  meets: boolean
   /** Of a local id: those stretches in which its open transaction has gone on under the mapped id (rule R3). */
   homecomings: number[]
-  /** Of a local id: the last batch of its open transaction; null where none is open. */
+  /** Of a local id: the last batch of its open transaction; null where none is open. Of a live log, the last batch. */
   open: TransactionBatch | null
   /** Of a mapped id: its first batch, where that may belong to a transaction. */
   begun: TransactionBatch | null
 }
-
-/** From the best to the worst. */
-export type Relation = typeof ONE_PRODUCER | typeof APART | typeof MET
-export const ONE_PRODUCER = 0
-/** With a barrier between them, wherever they come next to each other. */
-export const APART = 1
-export const MET = 2
 
 export interface TransactionBatch {
   epoch: number
@@ -76,11 +69,23 @@ export function newSeenId(producerId: bigint, firstOffset: bigint | null): SeenI
     firstOffset,
     stretches: [],
     other: null,
-    relation: ONE_PRODUCER,
+    meets: false,
     homecomings: [],
     open: null,
     begun: null,
   }
+}
+
+/**
+ * Where a source was cut and got the same batches back from its own mirror, the rest of a producer's batches comes under its
+ * mapped id, in transactions or not: whether a batch goes on with those under the local one.
+ */
+export function goesOn({ open }: SeenId, batch: TransactionBatch | null): boolean {
+  if (open === null || batch === null) return false
+  if (batch.epoch !== open.epoch || batch.baseSequence === MARKER_SEQUENCE) {
+    return batch.epoch >= open.epoch && batch.baseSequence <= 0
+  }
+  return batch.baseSequence === (open.lastSequence < 0 ? 0 : incrementSequence(open.lastSequence, 1))
 }
 
 /** Rule R3: whether a batch under a mapped id goes on with the open transaction of the local one. */

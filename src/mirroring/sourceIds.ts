@@ -8,7 +8,7 @@ const FIRST_SWEEP = 10_000
 
 /** The ids under which a source's producers came into a mirror, so that two that the mapping makes one are told. */
 export class SourceIds {
-  #meeting = new MeetingIds(mergingOf('map'))
+  #meeting = new MeetingIds(mergingOf('map'), true)
   /** End of the log when it held what was taken; null until it does. */
   #endOffset: bigint | null = null
   #sweepAt = FIRST_SWEEP
@@ -23,7 +23,7 @@ export class SourceIds {
    * not after a cut, nor after an append that failed.
    */
   take(records: Uint8Array, log: PartitionLog): ProducerIdsMeetError | null {
-    if (this.#endOffset !== log.logEndOffset) this.#meeting = new MeetingIds(mergingOf('map'))
+    if (this.#endOffset !== log.logEndOffset) this.#meeting = new MeetingIds(mergingOf('map'), true)
     this.#endOffset = null
     this.#meeting.takeWhole(records)
     const { met } = this.#meeting
