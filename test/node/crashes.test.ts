@@ -52,7 +52,7 @@ function mapped(bytes: Buffer): Buffer {
 const target: Tree = {
   [SEGMENTS[0]!]: mapped(segment(0)),
   [SEGMENTS[1]!]: mapped(segment(1000)),
-  'partition.metadata': 'version: 0',
+  'partition.metadata': 'version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ',
 }
 /** Of which no segment is to be changed. */
 const mappedSegments: Tree = { ...target, ...rebuilt }
