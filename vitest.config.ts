@@ -27,6 +27,7 @@ export default defineConfig({
         test: {
           name: 'kafka',
           include: ['test/kafka/*.test.ts'],
+          setupFiles: ['test/support/seed.ts'],
           testTimeout: 600_000,
           hookTimeout: 600_000,
           fileParallelism: false,

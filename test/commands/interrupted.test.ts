@@ -1,6 +1,6 @@
 // What a command says when a signal ends it is what is there: on disk, and to be done.
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { runJob } from '../../src/commands/runJob.ts'
@@ -8,7 +8,7 @@ import { failedVerification } from '../../src/node/verify/verifyPaths.ts'
 import {
   type CommandOutcome,
   interruptCommand,
-  leftovers,
+  type Moment,
   mainScript,
   readTree,
   runCommand,
@@ -27,7 +27,7 @@ let tree: Record<string, Buffer>
 let mapped: Record<string, string>
 
 beforeAll(() => {
-  const payload = pattern(2000)
+  const payload = pattern(200)
   const segmentOf = (index: number) =>
     Buffer.concat(
       Array.from({ length: BATCHES }, (_, at) =>
@@ -42,19 +42,14 @@ beforeAll(() => {
 
 const journalsIn = (directory: string) =>
   readdirSync(directory).filter((name) => name.endsWith('.mirrorpid-journal'))
-const isBegun = (directory: string) => readFileSync(join(directory, first)).readBigInt64BE(43) < 0n
-
-/** Interrupts a run on a new partition once it has come so far; again where it was done by then, on a busy machine. */
-async function interrupted(
+/** Interrupts a run on a new partition at a moment of its work. */
+function interrupted(
   args: (directory: string) => string[],
-  isThere: (directory: string) => boolean,
+  moment: Moment,
   signal: NodeJS.Signals,
-): Promise<CommandOutcome & { directory: string }> {
-  for (let attempt = 0; ; attempt++) {
-    const directory = writeTree(join(newDirectory(), 'orders-0'), tree)
-    const outcome = await interruptCommand(args(directory), () => isThere(directory), signal)
-    if (outcome.signal === signal || attempt === 4) return { ...outcome, directory }
-  }
+): CommandOutcome & { directory: string } {
+  const directory = writeTree(join(newDirectory(), 'orders-0'), tree)
+  return { ...interruptCommand(args(directory), signal, moment), directory }
 }
 
 describe('a signal during rewrite --in-place', () => {
@@ -62,10 +57,11 @@ describe('a signal during rewrite --in-place', () => {
     ['SIGINT', []],
     ['SIGTERM', ['--jobs', '2']],
     ['SIGHUP', ['--crc', 'verify', '--json']],
-  ] as const)('names the journals that are there and how to go on: %s, %j', async (signal, options) => {
-    const { directory, stdout, stderr, ...ended } = await interrupted(
+  ] as const)('names the journals that are there and how to go on: %s, %j', (signal, options) => {
+    const { directory, stdout, stderr, ...ended } = interrupted(
       (path) => ['rewrite', path, '--in-place', ...options],
-      isBegun,
+      // once the first segment is written
+      { calls: 'changes', at: 1, name: nameOf(1) },
       signal,
     )
     expect(ended.signal).toBe(signal)
@@ -86,10 +82,10 @@ describe('a signal during rewrite --in-place', () => {
     expect(readTree(directory)).toEqual(mapped)
   })
 
-  it('says that nothing is half rewritten where it was still looking', async () => {
-    const { directory, stderr, ...ended } = await interrupted(
+  it('says that nothing is half rewritten where it was still looking', () => {
+    const { directory, stderr, ...ended } = interrupted(
       (path) => ['rewrite', path, '--in-place', '--crc', 'verify'],
-      (path) => leftovers(path).length > 0,
+      { calls: 'changes', at: 20 },
       'SIGINT',
     )
     expect(ended.signal).toBe('SIGINT')
@@ -100,10 +96,10 @@ describe('a signal during rewrite --in-place', () => {
   })
 })
 
-it('a signal during rewrite --out says where the finished output is', async () => {
-  const { directory, stderr } = await interrupted(
+it('a signal during rewrite --out says where the finished output is', () => {
+  const { directory, stderr } = interrupted(
     (path) => ['rewrite', path, '--out', join(path, '..', 'out')],
-    (path) => leftovers(join(path, '..', 'out')).length > 0,
+    { calls: 'changes', at: 9 },
     'SIGINT',
   )
   const out = join(directory, '..', 'out')

@@ -1,6 +1,7 @@
 // A process of its own, made of this file by killed.test.ts: it does the steps of a file to the log in a directory, and says
-// on stdout which one it begins, until it is killed.
-import { readFileSync, writeSync } from 'node:fs'
+// on stdout which one it begins, until it is killed. It goes no further than a few steps beyond the last one of which it got
+// a line on stdin, so that it is in their midst when it is killed, however late that comes.
+import { readFileSync, readSync, writeSync } from 'node:fs'
 import { MirrorPidError } from '../../src/errors.ts'
 import type { PartitionLogOptions } from '../../src/log/partition/logOptions.ts'
 import { PartitionLog } from '../../src/log/partition/partitionLog.ts'
@@ -47,8 +48,13 @@ function run(step: LogStep): void {
   }
 }
 
+const AHEAD = 4
+const heard = new Uint8Array(64)
+let last = 0
+
 for (const [number, step] of steps.entries()) {
   writeSync(1, `${number}\n`)
+  while (number > last + AHEAD) last += readSync(0, heard)
   try {
     run(step)
   } catch (error) {

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -25,19 +26,20 @@ function plant(directory: string, holder: object, name = LOCK): void {
 const refused = (directory: string) =>
   expect(() => lockDirectory(directory)).toThrow(expect.objectContaining({ code: 'DIRECTORY_LOCKED' }))
 
-function start(directory: string, mode: string): Promise<string> {
-  return new Promise((resolve) => {
-    const racer = spawn(process.execPath, [child, directory, mode], { stdio: ['ignore', 'pipe', 'inherit'] })
-    let output = ''
-    racer.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output += text
-    })
-    racer.on('close', () => resolve(output.trim()))
+/** Processes that try to have the lock, all from the moment when the last of them is ready; resolves to what became of each. */
+async function race(directory: string, mode = 'hold'): Promise<string[]> {
+  const racers = Array.from({ length: RACERS }, () => {
+    const racer = spawn(process.execPath, [child, directory, mode], { stdio: ['pipe', 'pipe', 'inherit'] })
+    const lines: string[] = []
+    const ready = once(racer.stdout, 'data')
+    racer.stdout.setEncoding('utf8').on('data', (text: string) => lines.push(...text.trim().split('\n')))
+    const ended = once(racer, 'close').then(() => lines.slice(1).join())
+    return { racer, ready, ended }
   })
+  await Promise.all(racers.map(({ ready }) => ready))
+  for (const { racer } of racers) racer.stdin.end('!')
+  return (await Promise.all(racers.map(({ ended }) => ended))).flatMap((outcomes) => outcomes.split(','))
 }
-
-const race = (directory: string, mode = 'hold') =>
-  Promise.all(Array.from({ length: RACERS }, () => start(directory, mode)))
 
 describe('a lock', () => {
   it('is held by one at a time, says by whom, and leaves nothing', () => {

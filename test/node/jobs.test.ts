@@ -149,8 +149,8 @@ describe('several jobs', () => {
     await expect(call).rejects.toThrow('stop')
   })
 
-  it.runIf(process.platform === 'linux')('die of SIGINT, and clean up', async () => {
-    const payload = pattern(1_000_000)
+  it.skipIf(process.platform === 'win32')('die of SIGINT, and clean up', () => {
+    const payload = pattern(100_000)
     const segments = Array.from({ length: 4 }, (_, at): [string, Buffer] => [
       `0000000000000000000${at}.log`,
       Buffer.concat(Array.from({ length: 60 }, () => batch({ producerId: 5n, payload }))),
@@ -158,7 +158,7 @@ describe('several jobs', () => {
     const root = writeTree(newDirectory(), { 'a-0': Object.fromEntries(segments) })
     const out = join(root, 'out')
     const args = ['rewrite', join(root, 'a-0'), '--out', out, '--jobs', '3']
-    const { signal, stderr } = await interruptCommand(args, () => leftovers(out).length > 2, 'SIGINT')
+    const { signal, stderr } = interruptCommand(args, 'SIGINT', { calls: 'changes', at: 20 })
     expect([signal, stderr]).toEqual(['SIGINT', expect.stringContaining('interrupted by SIGINT')])
     expect(readdirSync(out)).toEqual([])
   })

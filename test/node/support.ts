@@ -1,17 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll } from 'vitest'
 
 /** The built command line; `npm test` builds it. */
@@ -68,52 +59,24 @@ export function runCommand(args: readonly string[], options: { nodeArgs?: string
   return { status, signal, stdout, stderr }
 }
 
-/** Starts a command and sends it a signal after some milliseconds, or once something has come about. */
-export async function interruptCommand(
-  args: readonly string[],
-  when: number | ((pid: number) => boolean),
-  signal: NodeJS.Signals,
-): Promise<CommandOutcome> {
-  const child = spawn(process.execPath, [mainScript, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-  const outcome: CommandOutcome = { status: null, signal: null, stdout: '', stderr: '' }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    outcome.stdout += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    outcome.stderr += text
-  })
-  const began = performance.now()
-  const isTime = () => {
-    if (typeof when === 'number') return performance.now() - began >= when
-    try {
-      return when(child.pid!)
-    } catch {
-      return false // what it looks at may be renamed or removed while it looks
-    }
-  }
-  const timer = setInterval(() => {
-    if (!isTime()) return
-    clearInterval(timer)
-    child.kill(signal)
-  }, 1)
-  return new Promise((resolve) => {
-    child.on('close', (status, endSignal) => {
-      clearInterval(timer)
-      resolve({ ...outcome, status, signal: endSignal })
-    })
-  })
+/** At which of a command's calls to the file system it gets a signal. */
+export interface Moment {
+  calls: 'reads' | 'changes'
+  /** The number of the call, from 1, of all its threads. */
+  at: number
+  /** Where only those on some files count: what their paths end in. */
+  name?: string
 }
 
-/** Whether a process has a file of a name open: it is at work on it. */
-export function hasOpen(pid: number, name: string): boolean {
-  const descriptors = `/proc/${pid}/fd`
-  return readdirSync(descriptors).some((fd) => {
-    try {
-      return readlinkSync(join(descriptors, fd)).endsWith(`/${name}`)
-    } catch {
-      return false // closed meanwhile
-    }
-  })
+/** Runs a command that gets a signal at a moment of its work, not of the clock. */
+export function interruptCommand(
+  args: readonly string[],
+  signal: NodeJS.Signals,
+  moment: Moment,
+): CommandOutcome {
+  const preload = pathToFileURL(join(import.meta.dirname, 'signalAt.mjs'))
+  preload.search = `${new URLSearchParams({ signal, ...moment, at: `${moment.at}` })}`
+  return runCommand(args, { nodeArgs: ['--import', preload.href] })
 }
 
 /** The names of temporary files and directories below a directory. */

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { publint } from 'publint'
 import { describe, expect, inject, it } from 'vitest'
-import { placeIn, root, runIn, runNode } from './support.ts'
+import { placeIn, root, runNode } from './support.ts'
 
 const installed = join(inject('project'), 'node_modules', 'mirrorpid')
 
@@ -153,15 +153,5 @@ describe('what a page loads', () => {
     console.log(`${file}: ${bytes.length} bytes, ${gzipped} after gzip`)
     expect(bytes.length).toBeLessThanOrEqual(8 * 1024)
     expect(gzipped).toBeLessThanOrEqual(4 * 1024)
-  })
-})
-
-describe('npm', () => {
-  it('knows no vulnerability of what is installed', async (context) => {
-    const { stdout, status } = await runIn(inject('project'), 'npm', ['audit', '--json'])
-    const report = JSON.parse(stdout || '{}') as { metadata?: { vulnerabilities: { total: number } } }
-    if (report.metadata === undefined) context.skip('the registry that npm is set up with answers no audit')
-    expect(report.metadata?.vulnerabilities.total, stdout).toBe(0)
-    expect(status).toBe(0)
   })
 })
