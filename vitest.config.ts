@@ -1,6 +1,14 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
-// `npm test` runs all that needs no Java; `npm run test:kafka` the judgement of Kafka's own classes.
+const tests = fileURLToPath(new URL('test', import.meta.url))
+const withCounts = readdirSync(tests, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.test.ts'))
+  .filter((name) => readFileSync(`${tests}/${name}`, 'utf8').includes('/support/counts.ts'))
+
+// `npm test` runs all that needs no Java; `npm run test:slow` those of it that can go on for longer, with their long counts;
+// `npm run test:kafka` the judgement of Kafka's own classes.
 export default defineConfig({
   test: {
     projects: [
@@ -12,6 +20,16 @@ export default defineConfig({
           setupFiles: ['test/support/seed.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'slow',
+          include: withCounts.map((name) => `test/${name}`),
+          setupFiles: ['test/support/seed.ts'],
+          env: { MIRRORPID_LONG: '1' },
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
         },
       },
       {

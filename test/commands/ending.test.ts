@@ -6,11 +6,12 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { encodeRecordBatch } from '../../src/index.ts'
 import { main } from '../dump/cli.ts'
+import { quickOrLong } from '../support/counts.ts'
 import { clusterMetadataMessages } from '../support/messages.ts'
 
 // Held back by 5 ms each, compilers are at work at the end of most runs; without the collection, every fifth hung.
 const SLOW_COMPILERS = '--concurrent-recompilation-delay=5'
-const RUNS = 30
+const RUNS = quickOrLong(8, 30)
 
 it('ends', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'mirrorpid-ending-'))

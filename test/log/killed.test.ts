@@ -13,6 +13,7 @@ import { PartitionLog } from '../../src/log/partition/partitionLog.ts'
 import { directoryStorage } from '../../src/node/storage/directoryStorage.ts'
 import { temporaryDirectories } from '../node/support.ts'
 import { random } from '../producers/sequences.ts'
+import { quickOrLong } from '../support/counts.ts'
 import type { LogStep } from './logRun.ts'
 import { SequenceMaker } from './logSequences.ts'
 import { abortedLines, allRecords, lastOnly, replayed } from './logStates.ts'
@@ -22,7 +23,7 @@ import { abortedLines, allRecords, lastOnly, replayed } from './logStates.ts'
 //   MIRRORPID_KILLS=2000 MIRRORPID_KILL_SEED=1 npx vitest run --project unit test/log/killed.test.ts
 
 const SEED = Number(process.env.MIRRORPID_KILL_SEED ?? 20261201)
-const KILLS = Number(process.env.MIRRORPID_KILLS ?? 200)
+const KILLS = Number(process.env.MIRRORPID_KILLS ?? quickOrLong(20, 200))
 const STEPS = 120
 
 const newDirectory = temporaryDirectories()

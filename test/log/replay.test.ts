@@ -9,12 +9,14 @@ import { directoryStorage } from '../../src/node/storage/directoryStorage.ts'
 import { ProducerStateManager } from '../../src/producers/producerStateManager.ts'
 import { type BatchOp, encodeOp, logOf } from '../producers/logBuilder.ts'
 import { mirroredLog } from '../producers/mirroredLogs.ts'
+import { quickOrLong } from '../support/counts.ts'
 import { storedFiles } from '../support/storedFiles.ts'
 import { SequenceMaker } from './logSequences.ts'
 import { abortedLines, allRecords, lastOnly, replayed } from './logStates.ts'
 
 const fixtures = new URL('../fixtures/kafka-4.3.1/', import.meta.url).pathname
 const SEED = 7
+const LOGS = quickOrLong(50, 200)
 
 const copyOf = (storage: LogStorage, keep: (name: string) => boolean = () => true) =>
   memoryStorage([...storedFiles(storage)].filter(([name]) => keep(name)))
@@ -34,9 +36,9 @@ function mirrored(seed: number): SequenceMaker {
 }
 
 describe('the producer state is that of the bytes', () => {
-  it(`of 200 random mirrored logs from seed ${SEED}: live, recovered, from snapshots and replayed`, () => {
+  it(`of ${LOGS} random mirrored logs from seed ${SEED}: live, recovered, from snapshots and replayed`, () => {
     let barriers = 0
-    for (let index = 0; index < 200; index++) {
+    for (let index = 0; index < LOGS; index++) {
       const { log, storage } = mirrored(SEED * 10_000 + index).run
       const name = `seed ${SEED * 10_000 + index}`
       const expected = replayed(log)
@@ -53,7 +55,7 @@ describe('the producer state is that of the bytes', () => {
       expect(lastOnly(reopened.producerState), name).toEqual(lastOnly(replayed(reopened)))
       expect(abortedLines(reopened), name).toEqual(abortedLines(expected))
     }
-    expect(barriers).toBeGreaterThan(200)
+    expect(barriers).toBeGreaterThan(LOGS)
   })
 
   it('a snapshot at every batch and a replay of the rest give the whole', () => {
@@ -64,8 +66,8 @@ describe('the producer state is that of the bytes', () => {
           PartitionLog.open(memoryStorage(storedFiles(directoryStorage(join(fixtures, name), 'read')))),
         ),
       )
-    for (let seed = 0; seed < 100; seed++) logs.push(logOf(mirroredLog(seed)).bytes)
-    for (let seed = 0; seed < 60; seed++) logs.push(allRecords(mirrored(seed).run.log))
+    for (let seed = 0; seed < LOGS / 2; seed++) logs.push(logOf(mirroredLog(seed)).bytes)
+    for (let seed = 0; seed < LOGS / 4; seed++) logs.push(allRecords(mirrored(seed).run.log))
     for (const bytes of logs) {
       const expected = new ProducerStateManager()
       expected.replay(bytes)
@@ -82,7 +84,7 @@ describe('the producer state is that of the bytes', () => {
   })
 
   it('is the same on a leader, a follower and a mirror, whatever was fetched at once', () => {
-    for (let seed = 0; seed < 150; seed++) {
+    for (let seed = 0; seed < LOGS; seed++) {
       const ops = mirroredLog(seed)
       const { bytes, batches } = logOf(ops)
       const leader = PartitionLog.open(memoryStorage(), { segmentBytes: 700 })

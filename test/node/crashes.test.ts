@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { loadCoreSync } from '../../src/index.ts'
 import { rewritePaths, verifyPaths } from '../../src/node/index.ts'
 import { batch, hex, pattern } from '../support/batches.ts'
+import { quickOrLong } from '../support/counts.ts'
 import { leftovers, mainScript, readTree, type Tree, temporaryDirectories, writeTree } from './support.ts'
 
 // A rewrite in place that ends at each of its file-system calls in turn: killed there (writes are cut short, too), or
@@ -80,6 +81,9 @@ function runUntil(directory: string, at: number, mode: 'kill' | 'power'): Promis
     child.on('close', (_status, signal) => resolve(signal))
   })
 }
+
+/** Calls between two crashes. */
+const STRIDE = quickOrLong(3, 1)
 
 const journalsIn = (directory: string) =>
   readdirSync(directory).filter((name) => name.endsWith('.mirrorpid-journal'))
@@ -165,9 +169,9 @@ describe.each(['kill', 'power'] as const)('a crash by %s', (mode) => {
         if (isLinked) for (const name of SEGMENTS) linkSync(join(directory, name), join(backup, name))
       }
       const seen = new Set<string>()
-      let at = 0
+      let at = 1 - STRIDE
       for (let isOver = false; !isOver; ) {
-        at++
+        at += STRIDE
         write()
         isOver = (await runUntil(directory, at, mode)) === null
         if (isOver) expect(digestsIn(directory)).toEqual(after)

@@ -17,6 +17,7 @@ import { jsCore } from '../../src/js.ts'
 import { type RewriteResult, rewritePaths, rewriteSegmentFile } from '../../src/node/index.ts'
 import { recordSets, rewriteOptions, wholeBatches } from '../support/arbitraries.ts'
 import { batch, hex, pattern } from '../support/batches.ts'
+import { quickOrLong } from '../support/counts.ts'
 import { readTree, runCommand, temporaryDirectories, writeTree } from './support.ts'
 
 const newDirectory = temporaryDirectories()
@@ -77,7 +78,7 @@ describe('a segment in place', () => {
             existsSync(out) ? [SEGMENT, 'out.log'] : [SEGMENT],
           )
         }),
-        { numRuns: 250 },
+        { numRuns: quickOrLong(50, 250) },
       )
     },
   )

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { loadCoreSync } from '../../src/index.ts'
 import { batch, pattern } from '../support/batches.ts'
+import { quickOrLong } from '../support/counts.ts'
 import { interruptCommand, leftovers, runCommand, temporaryDirectories, writeTree } from './support.ts'
 
 // The real command line, killed at calls to the file system that are spread over its whole run.
@@ -60,7 +61,7 @@ describe('killed at any moment', () => {
     const out = join(newDirectory(), 'out')
     const args = ['rewrite', source, '--out', out, '--quiet']
     let killed = 0
-    for (let at = 1, signal: string | null = 'SIGKILL'; signal !== null; at += 3) {
+    for (let at = 1, signal: string | null = 'SIGKILL'; signal !== null; at += quickOrLong(6, 2)) {
       rmSync(out, { recursive: true, force: true })
       signal = interruptCommand(args, 'SIGKILL', { calls: 'changes', at }).signal
       if (signal !== null) killed++
@@ -81,7 +82,7 @@ describe('killed at any moment', () => {
     const directory = join(newDirectory(), 'orders-0')
     const args = ['rewrite', directory, '--in-place', '--quiet', '--jobs', `${jobs}`]
     const states = new Set<string>()
-    for (let at = 1, signal: string | null = 'SIGKILL'; signal !== null; at += 12) {
+    for (let at = 1, signal: string | null = 'SIGKILL'; signal !== null; at += quickOrLong(24, 7)) {
       rmSync(directory, { recursive: true, force: true })
       cpSync(source, directory, { recursive: true })
       signal = interruptCommand(args, 'SIGKILL', { calls: 'changes', at }).signal

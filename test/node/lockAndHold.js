@@ -4,7 +4,7 @@ import { closeSync, openSync, readSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockDirectory } from '../../dist/node/locks/directoryLock.js'
 
-const TIMES = 50
+const TIMES = 20
 const [directory, mode] = process.argv.slice(2)
 
 function once() {

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { MirrorPidError, type RecordBatch } from '../../src/index.ts'
 import { ProducerStateManager } from '../../src/producers/producerStateManager.ts'
 import { Transactions } from '../../src/producers/transactions.ts'
+import { quickOrLong } from '../support/counts.ts'
 import { type BatchOp, batchOf, data, logOf } from './logBuilder.ts'
 
 const txn = (pid: number, seq = 0): BatchOp => ({ kind: 'txn', pid, seq })
@@ -60,7 +61,7 @@ describe('a set that is refused', () => {
         for (const one of batchesOf(after)) for (const each of [state, twin]) appendAny(each, [one])
         expect(known(state)).toEqual(known(twin))
       }),
-      { numRuns: 1000 },
+      { numRuns: quickOrLong(200, 1000) },
     )
   })
 

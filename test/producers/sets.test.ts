@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MirrorPidError, type RecordBatch, recordBatches } from '../../src/index.ts'
 import { ProducerStateManager } from '../../src/producers/producerStateManager.ts'
+import { quickOrLong } from '../support/counts.ts'
 import { type BatchOp, encodeOp } from './logBuilder.ts'
 
 /** What readers are told: which transactions are open, and which were aborted, under which ids. */
@@ -51,7 +52,7 @@ describe('an append of several batches', () => {
           if (oneByOne !== null && inSets !== null) expect(inSets).toEqual(oneByOne)
         },
       ),
-      { numRuns: 5000 },
+      { numRuns: quickOrLong(1000, 5000) },
     )
   })
 

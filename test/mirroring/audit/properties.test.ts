@@ -14,10 +14,11 @@ import { type BatchOp, logOf } from '../../producers/logBuilder.ts'
 import { mirroredLog } from '../../producers/mirroredLogs.ts'
 import { random } from '../../producers/sequences.ts'
 import { recordSets } from '../../support/arbitraries.ts'
+import { quickOrLong } from '../../support/counts.ts'
 import { cleaned } from './cleaner.ts'
 import { healthyLog } from './healthyLogs.ts'
 
-const RUNS = { numRuns: 300 }
+const RUNS = { numRuns: quickOrLong(75, 300) }
 const seeds = fc.integer()
 
 const mappedOps = (ops: readonly BatchOp[]): BatchOp[] =>
@@ -156,7 +157,7 @@ describe('any bytes', () => {
         }
         expect(alone.finish().totals.batches).toBe(expected.totals.batches)
       }),
-      { numRuns: 300 },
+      RUNS,
     )
   })
 })

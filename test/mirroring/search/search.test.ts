@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { quickOrLong } from '../../support/counts.ts'
 import { policies } from './policy.ts'
 import { search } from './search.ts'
 
 // npm run search has more runs; MIRRORPID_SEARCH_SEED chooses others
-const runs = Number(process.env.MIRRORPID_SEARCH_RUNS ?? 400)
+const runs = Number(process.env.MIRRORPID_SEARCH_RUNS ?? quickOrLong(60, 400))
 const seed = Number(process.env.MIRRORPID_SEARCH_SEED ?? 20260101)
 const timeout = 3_600_000
 
@@ -27,7 +28,7 @@ describe('a search for a history that breaks the semantics', () => {
     expect(found.runs).toBe(runs)
   })
 
-  it.each(Object.entries(HARMS))(
+  it.each(Object.entries(HARMS).slice(0, quickOrLong(3, Number.POSITIVE_INFINITY)))(
     'finds what breaks under %s, and a short example',
     { timeout },
     (name, harm) => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { drawSimulation, type ScenarioStep, type SimulationPolicy, simulate } from '../../../src/index.ts'
+import { quickOrLong } from '../../support/counts.ts'
 
 const CLUSTERS = ['A', 'B', 'C']
 
@@ -78,7 +79,7 @@ it('whatever happens, the default policy has no collision, and every replica has
       // a mirror that has not fetched since its source was cut has more than that
       expect(result.divergences.filter((one) => one.includes('replica'))).toEqual([])
     }),
-    { numRuns: 300 },
+    { numRuns: quickOrLong(75, 300) },
   )
 })
 
@@ -90,7 +91,7 @@ it('every policy plays and draws everything', () => {
       expect(result.steps.length).toBe(all.length + CHAIN.length)
       expect(drawSimulation(result).split('\n').length).toBe(result.rows.length + 1)
     }),
-    { numRuns: 200 },
+    { numRuns: quickOrLong(50, 200) },
   )
 })
 
