@@ -19,7 +19,8 @@ export interface MetProducerIds {
  * or, where ids are restored, with or without one. `force` goes on all the same.
  *
  * @example
- * await rewriteSegmentFile(path, { out }) // throws ProducerIdsMeetError where batches of -7 and of 5 stand in it
+ * const { errors } = await rewritePaths(['/kafka'], { outDirectory: '/mapped' })
+ * for (const error of errors) if (error instanceof ProducerIdsMeetError) console.error(error.producerId, error.otherProducerId)
  */
 export class ProducerIdsMeetError extends MirrorPidError implements MetProducerIds {
   readonly producerId: bigint
@@ -30,18 +31,9 @@ export class ProducerIdsMeetError extends MirrorPidError implements MetProducerI
   readonly pairs: number
   /** Of the partition or the file; null where there is none. */
   readonly file: string | null
-  /** Bytes that a stream had passed on before; null where nothing was written. */
-  readonly passedOn: number | null
 
   /** @param consequence what was done by then, and what to do: sentences */
-  constructor(
-    met: MetProducerIds,
-    {
-      file,
-      passedOn = null,
-      consequence,
-    }: { file: string | null; passedOn?: number | null; consequence: string },
-  ) {
+  constructor(met: MetProducerIds, { file, consequence }: { file: string | null; consequence: string }) {
     super('PRODUCER_IDS_MEET', `${file === null ? '' : `${file}: `}${describeMeeting(met)}. ${consequence}`)
     this.producerId = met.producerId
     this.firstOffset = met.firstOffset
@@ -50,7 +42,6 @@ export class ProducerIdsMeetError extends MirrorPidError implements MetProducerI
     this.mappedProducerId = met.mappedProducerId
     this.pairs = met.pairs
     this.file = file
-    this.passedOn = passedOn
   }
 }
 

@@ -196,9 +196,9 @@ class Passage {
     this.#meeting?.takeWhole(bytes)
     const met = this.#meeting?.met ?? null
     if (met === null) return
-    const passedOn = this.#position
-    const consequence = `${passedOn} bytes were passed on before; force: true goes on all the same.`
-    throw new ProducerIdsMeetError(met, { file: null, passedOn, consequence })
+    // the stream says instead how much it had passed on
+    const consequence = 'Nothing was changed; force: true goes on all the same.'
+    throw new ProducerIdsMeetError(met, { file: null, consequence })
   }
 
   #hold(rest: Uint8Array): void {

@@ -207,4 +207,14 @@ describe('damage', () => {
       code: 'INVALID_ARGUMENT',
     })
   })
+
+  it.each<[string, unknown]>([
+    ['ids as strings, as other clients have them', [{ producerId: '5', firstOffset: '0' }]],
+    ['ids as numbers', [{ producerId: 5, firstOffset: 0 }]],
+    ['no entries', ['5']],
+    ['a string', 'none'],
+  ])('refuses aborted transactions that are %s', async (_, abortedTransactions) => {
+    const options = { isolation: 'read_committed', abortedTransactions } as ConsumerViewOptions
+    await expect(consumerView(new Uint8Array(0), options)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  })
 })

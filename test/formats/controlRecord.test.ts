@@ -152,6 +152,19 @@ describe('the barrier', () => {
     )
   })
 
+  it.each<[string, unknown]>([
+    ['a value that is a string', [{ tag: 1, value: 'abc' }]],
+    ['a negative tag', [{ tag: -1, value: new Uint8Array(1) }]],
+    ['a tag that is a string', [{ tag: '1', value: new Uint8Array(1) }]],
+    ['an unknown name', [{ tag: 1, value: new Uint8Array(1), name: 'a' }]],
+    ['no list', { tag: 1, value: new Uint8Array(1) }],
+  ])('tagged fields are refused: %s', (_, taggedFields) => {
+    const given = { ...spec, sourceClusterId: 'A', taggedFields } as Parameters<
+      typeof encodeMirrorPidReset
+    >[0]
+    expect(() => encodeMirrorPidReset(given)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }))
+  })
+
   it('without an id is never written with fields that would be read as one', () => {
     // a count of 2 is also the length of an id of 1 byte, and so on
     const field = fc.record({ tag: fc.nat(4), value: fc.uint8Array({ maxLength: 3, max: 4 }) })

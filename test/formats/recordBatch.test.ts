@@ -2,11 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MalformedBytes } from '../../src/bytes/byteReader.ts'
 import { defaultCrcEngine } from '../../src/core/jsCrc.ts'
+import { decodeRecords } from '../../src/formats/decodeRecords.ts'
 import { encodeRecordBatch, type RecordBatchSpec } from '../../src/formats/encodeRecordBatch.ts'
 import { parseLegacyRecord } from '../../src/formats/legacyRecords.ts'
 import { parseRecords } from '../../src/formats/record.ts'
 import { crcFault, type RecordBatch } from '../../src/formats/recordBatch.ts'
 import { recordBatches } from '../../src/formats/recordBatches.ts'
+import { jsCore } from '../../src/js.ts'
 import { batch, hasValidCrc, hex, legacyEntry } from '../support/batches.ts'
 
 const MAX = 2n ** 63n - 1n
@@ -315,6 +317,51 @@ describe('a batch written', () => {
     ['a fractional sequence', { producerId: 5n, producerEpoch: 0, baseSequence: 0.5, records: [{}] }],
   ])('is refused: %s', (_, spec) => {
     expect(() => encodeRecordBatch(spec)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }))
+  })
+
+  const bytes = new Uint8Array(1)
+  const record = { value: bytes }
+
+  it.each<[string, unknown]>([
+    ['a key that is a string', { records: [{ key: 'k' }] }],
+    ['a value that is a string', { records: [{ value: 'v' }] }],
+    ['a value that is a list of numbers', { records: [{ value: [1, 2] }] }],
+    ['a value that is an object', { records: [{ value: { a: 1 } }] }],
+    ['a header whose value is a string', { records: [{ headers: [{ key: 'k', value: 'v' }] }] }],
+    ['a header whose key is bytes', { records: [{ headers: [{ key: bytes, value: bytes }] }] }],
+    ['a header without a key', { records: [{ headers: [{ value: bytes }] }] }],
+    ['headers as other clients have them', { records: [{ headers: { k: bytes } }] }],
+    ['records that are a string', { records: 'abc' }],
+    ['records that are none', { records: [bytes] }],
+    ['no records', {}],
+    ['a name of a record that is not known', { records: [{ ...record, values: bytes }] }],
+    ['a name of a header that is not known', { records: [{ headers: [{ key: 'k', val: bytes }] }] }],
+    ['a name that is not known', { leaderEpoch: 1, records: [record] }],
+    ['another timestamp type', { timestampType: 'logAppendTime', records: [record] }],
+  ])('is refused: %s', (_, spec) => {
+    expect(() => encodeRecordBatch(spec as RecordBatchSpec)).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT' }),
+    )
+  })
+
+  it('takes further arguments for none', () => {
+    const specs: RecordBatchSpec[] = [{ records: [record] }, { baseOffset: 1n, records: [record] }]
+    const encode = encodeRecordBatch as (spec: RecordBatchSpec, ...rest: unknown[]) => Uint8Array
+    const expected = specs.map((spec) => encodeRecordBatch(spec))
+    expect(specs.map(encodeRecordBatch)).toEqual(expected)
+    expect(specs.map((spec) => encode(spec, jsCore()))).toEqual(expected)
+  })
+
+  it('is written again from its decoded records', async () => {
+    const spec = {
+      producerId: 5n,
+      producerEpoch: 0,
+      baseSequence: 3,
+      records: [{ key: bytes, value: bytes, headers: [{ key: 'k', value: null }] }],
+    }
+    const encoded = encodeRecordBatch(spec)
+    const records = await decodeRecords(only(encoded))
+    expect(encodeRecordBatch({ ...spec, records })).toEqual(encoded)
   })
 
   it('of magic 0 or 1 is only read', () => {

@@ -284,8 +284,10 @@ describe('a stream in which ids meet', () => {
       firstOffset: 0n,
       otherProducerId: 5n,
       otherFirstOffset: 2n,
-      passedOn: bytes,
-      message: expect.stringContaining(`${bytes} bytes were passed on before`),
+      passedBytes: bytes,
+      message: expect.stringContaining(
+        `The first ${bytes} bytes of the stream were passed on, and no more; force`,
+      ),
     })
   })
 
@@ -298,7 +300,7 @@ describe('a stream in which ids meet', () => {
     expect(await pass([apart], {})).toEqual({ bytes: apart.length, error: null })
     expect((await pass([apart], { direction: 'unmap' })).error).toMatchObject({
       code: 'PRODUCER_IDS_MEET',
-      passedOn: 0,
+      passedBytes: 0,
     })
   })
 })

@@ -188,7 +188,6 @@ describe('a segment alone', () => {
       file: both,
       firstOffset: 0n,
       otherFirstOffset: 1n,
-      passedOn: null,
     }
     for (const target of [{ out: join(directory, 'x') }, { inPlace: true }]) {
       await expect(rewriteSegmentFile(both, target)).rejects.toMatchObject(facts)

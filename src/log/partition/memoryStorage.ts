@@ -1,5 +1,5 @@
 import { bytesOf } from '../../bytes/view.ts'
-import { requireText, shown } from '../../core/arguments.ts'
+import { requireList, requireText, shown } from '../../core/arguments.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { LogStorage, StoredFile } from './storage.ts'
 
@@ -55,7 +55,11 @@ export function memoryStorage(files: Iterable<readonly [string, Uint8Array]> = [
     )
   }
   const held = new Map<string, MemoryFile>()
-  for (const [name, bytes] of files) held.set(requireText('the name of a file', name), new MemoryFile(bytes))
+  for (const file of files) {
+    requireList('each of files', file)
+    const [name, bytes] = file
+    held.set(requireText('the name of a file', name), new MemoryFile(bytes))
+  }
   return {
     list: () => [...held.keys()],
     read: (name) => held.get(name)?.content ?? null,

@@ -10,7 +10,8 @@ import type { LogPath } from '../paths/logPaths.ts'
  * which a rewrite of batch headers leaves as they are.
  *
  * @example
- * await rewritePaths(['/kafka/__transaction_state-0'], { outDirectory: '/mapped' }) // has one among its errors
+ * const { errors } = await rewritePaths(['/kafka'], { outDirectory: '/mapped' })
+ * for (const error of errors) if (error instanceof InternalTopicError) console.error(`leave out ${error.file}`)
  */
 export class InternalTopicError extends MirrorPidError {
   readonly file: string
