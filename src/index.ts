@@ -110,28 +110,6 @@ export { type MirrorStateStore, memoryStateStore, mirrorStateFile } from './mirr
 export type { Replica } from './mirroring/replica.ts'
 export { ReplicaSet } from './mirroring/replicaSet.ts'
 export { isAligned, sharedEndOffset } from './mirroring/sharedLog.ts'
-export type { DrawnCell, DrawnRow } from './mirroring/simulate/drawing.ts'
-export type { SimulationPolicy } from './mirroring/simulate/policies.ts'
-export { InvalidScenarioError, readScenario } from './mirroring/simulate/readScenario.ts'
-export type {
-  ClusterSpec,
-  EndTransactionStep,
-  FetchStep,
-  MirrorStep,
-  OtherStep,
-  ProduceStep,
-  RealProducer,
-  Scenario,
-  ScenarioStep,
-  StopStep,
-} from './mirroring/simulate/scenario.ts'
-export { drawSimulation, type SimulateOptions, simulate } from './mirroring/simulate/simulate.ts'
-export type {
-  Collision,
-  SimulatedPartition,
-  SimulatedStep,
-  SimulationResult,
-} from './mirroring/simulate/simulationResult.ts'
 export {
   type SettledTransaction,
   type StopLogReport,

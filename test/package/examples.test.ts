@@ -49,7 +49,8 @@ function moduleOf(callables: string[]): string {
   return `import * as mirrorpid from 'mirrorpid'
 import * as js from 'mirrorpid/js'
 import * as node from 'mirrorpid/node'
-const { ${callables.join(', ')} } = { ...mirrorpid, ...js, ...node }
+import * as simulation from 'mirrorpid/simulate'
+const { ${callables.join(', ')} } = { ...mirrorpid, ...js, ...node, ...simulation }
 export const examples = [\n${functions.join('\n')}\n]`
 }
 

@@ -16,6 +16,7 @@ export interface PublicItem {
 const ENTRIES = {
   mirrorpid: 'index.d.ts',
   'mirrorpid/js': 'js.d.ts',
+  'mirrorpid/simulate': 'simulate.d.ts',
   'mirrorpid/node': join('node', 'index.d.ts'),
 }
 

@@ -14,6 +14,7 @@ const ids = { clusterId: 'B', sourceClusterId: 'A' }
 const load = async () => ({
   ...(await import('../../src/index.ts')),
   ...(await import('../../src/js.ts')),
+  ...(await import('../../src/simulate.ts')),
   node: await import('../../src/node/index.ts'),
 })
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import * as universal from '../../src/index.ts'
 import * as js from '../../src/js.ts'
 import * as node from '../../src/node/index.ts'
+import * as simulation from '../../src/simulate.ts'
 import { readTree, temporaryDirectories, writeTree } from '../node/support.ts'
 import {
   type Kind,
@@ -15,7 +16,7 @@ import {
   writeChunk,
 } from './doors.ts'
 
-const entries: Record<string, unknown> = { ...universal, ...js, ...node }
+const entries: Record<string, unknown> = { ...universal, ...js, ...node, ...simulation }
 
 const root = temporaryDirectories()()
 const partition = join(root, 'kafka', 'orders-0')

@@ -12,9 +12,9 @@ import {
   rewriteStream,
   SoleReplica,
   SourceProducers,
-  simulate,
 } from '../../src/index.ts'
 import { jsCore } from '../../src/js.ts'
+import { simulate } from '../../src/simulate.ts'
 
 /**
  * What each parameter of the public calls takes. A call that is exported and not listed here fails the test, so whoever

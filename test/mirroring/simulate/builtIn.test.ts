@@ -1,8 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { drawSimulation, type SimulationPolicy, type SimulationResult, simulate } from '../../../src/index.ts'
 import { SCENARIOS } from '../../../src/mirroring/simulate/scenarios.ts'
+import {
+  drawSimulation,
+  type SimulationPolicy,
+  type SimulationResult,
+  simulate,
+} from '../../../src/simulate.ts'
 
 // What each policy makes of the chains that the draft of Cluster Mirroring draws.
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { drawSimulation, type ScenarioStep, type SimulationPolicy, simulate } from '../../../src/index.ts'
+import { drawSimulation, type ScenarioStep, type SimulationPolicy, simulate } from '../../../src/simulate.ts'
 import { quickOrLong } from '../../support/counts.ts'
 
 const CLUSTERS = ['A', 'B', 'C']

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { InvalidScenarioError, readScenario, type Scenario, simulate } from '../../../src/index.ts'
+import { InvalidScenarioError, readScenario, type Scenario, simulate } from '../../../src/simulate.ts'
 
 const MIRRORED = [
   { step: 'mirror', cluster: 'B', source: 'A' },
