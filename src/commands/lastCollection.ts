@@ -10,6 +10,7 @@ import vm from 'node:vm'
  */
 export function collectGarbage(): void {
   v8.setFlagsFromString('--expose-gc')
-  const gc: unknown = vm.runInNewContext('gc')
+  // Bun has none
+  const gc: unknown = vm.runInNewContext('globalThis.gc')
   if (typeof gc === 'function') gc()
 }

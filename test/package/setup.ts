@@ -5,7 +5,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { root, runIn, temporaryDirectory } from './support.ts'
-import { JEST, NODE_VERSIONS, OLDEST_TYPESCRIPT } from './versions.ts'
+import { JEST, NODE_VERSIONS, OLDEST_TYPESCRIPT, RUNTIMES } from './versions.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,6 +16,8 @@ declare module 'vitest' {
     files: string[]
     /** The path of each version's binary. */
     nodes: Record<string, string>
+    /** The path of each other runtime's binary; null where npm has none for this machine. */
+    runtimes: Record<keyof typeof RUNTIMES, string | null>
     /** The path of the oldest version's compiler. */
     oldestTypeScript: string
     /** The path of Jest's program. */
@@ -43,6 +45,10 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   provide('nodes', tools.nodes)
   provide('oldestTypeScript', tools.typescript)
   provide('jest', tools.jest)
+  provide('runtimes', {
+    bun: await installRuntime('bun', 'bin/bun'),
+    deno: await installRuntime('deno', 'deno'),
+  })
   return () => rm(base, { recursive: true, force: true })
 }
 
@@ -86,6 +92,27 @@ async function installTools(): Promise<Tools> {
     ])
   }
   return { nodes, typescript, jest }
+}
+
+/**
+ * Other runtimes are packages with a binary for each platform as optional dependencies, of which npm installs those that
+ * fit. Kept as the tools are.
+ * @param binary the path in such a package
+ */
+async function installRuntime(name: keyof typeof RUNTIMES, binary: string): Promise<string | null> {
+  const version = RUNTIMES[name]
+  const directory = join(root, 'node_modules', '.cache', `mirrorpid-${name}-${version}`)
+  const scope = join(directory, 'node_modules', name === 'bun' ? '@oven' : '@deno')
+  const find = async () => {
+    const platforms = existsSync(scope) ? await readdir(scope) : []
+    const paths = platforms.map((platform) => join(scope, platform, binary))
+    return paths.find((path) => existsSync(path)) ?? null
+  }
+  if ((await find()) === null) {
+    await mkdir(directory, { recursive: true })
+    await install(directory, { private: true }, [`${name}@${version}`]).catch(console.warn)
+  }
+  return find()
 }
 
 async function npm(cwd: string, ...args: string[]): Promise<string> {

@@ -9,3 +9,6 @@ export const OLDEST_TYPESCRIPT = '5.7.3'
 
 /** A test runner that loads modules itself, and so trips over what others take. */
 export const JEST = '30.5.2'
+
+/** Other runtimes, whose binaries npm has too. */
+export const RUNTIMES = { bun: '1.4.5', deno: '2.9.6' } as const

@@ -235,17 +235,24 @@ async function readLogDirectory(log: LogPath, entries: readonly Entry[]): Promis
 }
 
 async function list(directory: string): Promise<Entry[]> {
-  const entries = await onFile('list it', directory, () =>
-    // as text, a byte that is none becomes U+FFFD: a name that is not there, or another file's
-    readdir(directory, { withFileTypes: true, encoding: 'buffer' }),
+  // as text, a byte that is none becomes U+FFFD: a name that is not there, or another file's; Bun has no types for bytes
+  const [names, typed] = await onFile('list it', directory, () =>
+    Promise.all([readdir(directory, { encoding: 'buffer' }), readdir(directory, { withFileTypes: true })]),
   )
-  return entries
-    .map((entry) => ({
-      name: entry.name.toString(),
-      isDirectory: entry.isDirectory(),
-      fault: isUtf8(entry.name) ? null : `its name (${escaped(entry.name)}) is not UTF-8; rename it`,
-    }))
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
+  const directories = new Set(typed.filter((entry) => entry.isDirectory()).map(({ name }) => name))
+  const entries: Entry[] = []
+  const taken = new Set<string>()
+  for (const bytes of names) {
+    const name = bytes.toString()
+    // Deno makes its bytes of the text
+    const isLost = name.includes('\ufffd') && (taken.has(name) || !(await isThere(join(directory, name))))
+    const isName = isUtf8(bytes) && !isLost
+    if (isName) taken.add(name)
+    const shown = isUtf8(bytes) ? name : escaped(bytes)
+    const fault = isName ? null : `its name (${shown}) is not UTF-8; rename it`
+    entries.push({ name, isDirectory: directories.has(name), fault })
+  }
+  return entries.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 /** Bytes as a shell takes them: "caf\xe9-0". */

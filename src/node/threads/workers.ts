@@ -89,6 +89,8 @@ export class Workers implements TaskRunner {
       runtime: 'worker_threads',
       minThreads: job.jobs,
       maxThreads: job.jobs,
+      // a thread of Deno that blocks between passes never sends its answer
+      useAtomics: false,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
       workerData,
     })
