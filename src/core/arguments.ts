@@ -92,12 +92,11 @@ export function requireThing<T extends object>(name: string, value: T, member: k
   throw new InvalidArgumentError(`${name} must be ${kind}; got ${shown(value)}`)
 }
 
+/** @throws InvalidArgumentError */
 export function oneOf<T extends string>(name: string, value: unknown, allowed: readonly T[]): T {
   if ((allowed as readonly unknown[]).includes(value)) return value as T
   const choices = allowed.map((choice) => `"${choice}"`).join(', ')
-  throw new InvalidArgumentError(
-    `${name} must be one of ${choices}; got ${JSON.stringify(value) ?? typeof value}`,
-  )
+  throw new InvalidArgumentError(`${name} must be one of ${choices}; got ${shown(value)}`)
 }
 
 /** Of `RewriteOptions`, which others extend. */

@@ -1,4 +1,11 @@
-import { type OptionKinds, requireList, requireOptions, requireThing, shown } from '../core/arguments.ts'
+import {
+  type OptionKinds,
+  oneOf,
+  requireList,
+  requireOptions,
+  requireThing,
+  shown,
+} from '../core/arguments.ts'
 import type { CrcEngine } from '../core/crcEngine.ts'
 import { defaultCrcEngine } from '../core/jsCrc.ts'
 import { NO_PRODUCER_ID } from '../core/producerId.ts'
@@ -62,10 +69,7 @@ export async function consumerView(
 ): Promise<ConsumerView> {
   requireOptions('options of consumerView', options, VIEW_OPTIONS)
   const { isolation = 'read_uncommitted', fromOffset = 0n, checkCrcs = true } = options
-  if (isolation !== 'read_uncommitted' && isolation !== 'read_committed') {
-    const got = JSON.stringify(isolation)
-    throw new InvalidArgumentError(`isolation must be "read_uncommitted" or "read_committed"; got ${got}`)
-  }
+  oneOf('isolation', isolation, ['read_uncommitted', 'read_committed'])
   const aborted =
     isolation === 'read_committed' ? new AbortedProducers(options.abortedTransactions ?? []) : null
   const engine = checkCrcs ? defaultCrcEngine() : null

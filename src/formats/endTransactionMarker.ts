@@ -1,6 +1,6 @@
 import { type ByteReader, MalformedBytes } from '../bytes/byteReader.ts'
 import { ByteWriter } from '../bytes/byteWriter.ts'
-import { type OptionKinds, requireOptions } from '../core/arguments.ts'
+import { type OptionKinds, oneOf, requireOptions } from '../core/arguments.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { ControlRecordType, encodeControlKey } from './controlRecordType.ts'
 import { encodeRecordBatch } from './encodeRecordBatch.ts'
@@ -40,9 +40,7 @@ const MARKER: OptionKinds<EndTransactionMarkerSpec> = {
  */
 export function encodeEndTransactionMarker(spec: EndTransactionMarkerSpec): Uint8Array<ArrayBuffer> {
   requireOptions('spec of encodeEndTransactionMarker', spec, MARKER)
-  if (spec.type !== 'ABORT' && spec.type !== 'COMMIT') {
-    throw new InvalidArgumentError(`type must be "ABORT" or "COMMIT"; got ${JSON.stringify(spec.type)}`)
-  }
+  oneOf('type', spec.type, ['ABORT', 'COMMIT'])
   const { coordinatorEpoch } = spec
   if (!Number.isInteger(coordinatorEpoch) || coordinatorEpoch < -1 || coordinatorEpoch > 2147483647) {
     throw new InvalidArgumentError(

@@ -1,5 +1,5 @@
 import { bytesOf } from '../bytes/view.ts'
-import { type OptionKinds, requireOptions, requireText, requireThing } from '../core/arguments.ts'
+import { type OptionKinds, oneOf, requireOptions, requireText, requireThing } from '../core/arguments.ts'
 import type { Core } from '../core/core.ts'
 import { engineOf } from '../core/crcEngine.ts'
 import { InvalidArgumentError } from '../errors.ts'
@@ -95,9 +95,7 @@ export class MirrorPartition {
     requireOptions('options of MirrorPartition', options, MIRROR_OPTIONS)
     if (options.core !== undefined) engineOf(options.core)
     const { core, producerIds = 'map', force = false, now = () => BigInt(Date.now()) } = options
-    if (producerIds !== 'map' && producerIds !== 'none') {
-      throw new InvalidArgumentError(`producerIds must be "map" or "none"; got ${String(producerIds)}`)
-    }
+    oneOf('producerIds', producerIds, ['map', 'none'])
     this.#leader = leader
     this.#store = store
     this.#core = core
@@ -237,9 +235,7 @@ export class MirrorPartition {
     origin: 'client' | 'coordinator',
     options: AppendOptions = {},
   ): LogAppendResult {
-    if (origin !== 'client' && origin !== 'coordinator') {
-      throw new InvalidArgumentError(`origin must be "client" or "coordinator"; got ${String(origin)}`)
-    }
+    oneOf('origin', origin, ['client', 'coordinator'])
     requireAppendOptions(options)
     if (!isWritable(this.state)) {
       throw new AppendRefusedError(

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../errors.ts'
+import { oneOf } from '../core/arguments.ts'
 import { InvalidTransitionError } from './mirrorErrors.ts'
 
 /**
@@ -66,8 +66,7 @@ export type OpenTransactionsMode = 'truncate' | 'abort'
 
 /** @throws InvalidArgumentError */
 export function checkMode(mode: OpenTransactionsMode | undefined): void {
-  if (mode === undefined || mode === 'abort' || mode === 'truncate') return
-  throw new InvalidArgumentError(`openTransactions must be "abort" or "truncate"; got ${String(mode)}`)
+  if (mode !== undefined) oneOf('openTransactions', mode, ['abort', 'truncate'])
 }
 
 /** All that a mirror must know after a restart. */

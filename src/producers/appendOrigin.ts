@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../errors.ts'
+import { oneOf } from '../core/arguments.ts'
 
 /**
  * Where an append comes from, which decides what is checked: a client's produce request (everything), a transaction or
@@ -12,8 +12,7 @@ export type AppendOrigin = 'client' | 'coordinator' | 'replication' | 'mirror'
 const ORIGINS: readonly AppendOrigin[] = ['client', 'coordinator', 'replication', 'mirror']
 
 export function checkOrigin(origin: AppendOrigin): AppendOrigin {
-  if (ORIGINS.includes(origin)) return origin
-  throw new InvalidArgumentError(`origin must be one of ${ORIGINS.join(', ')}; got ${String(origin)}`)
+  return oneOf('origin', origin, ORIGINS)
 }
 
 /** Whether a leader takes the batch as new, and so may refuse it. What is in a log already is never refused for its epoch. */

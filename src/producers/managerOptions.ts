@@ -1,4 +1,4 @@
-import type { OptionKinds } from '../core/arguments.ts'
+import { type OptionKinds, oneOf } from '../core/arguments.ts'
 import { InvalidArgumentError } from '../errors.ts'
 
 /** What a log may hold although a leader would refuse it: reported, never a reason to drop the log. */
@@ -73,12 +73,6 @@ export const MANAGER_OPTIONS: OptionKinds<ProducerStateManagerOptions> = {
 
 export type CheckedOptions = Required<ProducerStateManagerOptions>
 
-export function oneOf<T extends string>(name: string, value: T | undefined, allowed: readonly T[]): T {
-  const chosen = value ?? allowed[0]!
-  if (allowed.includes(chosen)) return chosen
-  throw new InvalidArgumentError(`${name} must be one of ${allowed.join(', ')}; got ${String(value)}`)
-}
-
 export function checkOptions(options: ProducerStateManagerOptions = {}): CheckedOptions {
   const { clusterId = null, logStartOffset = 0n, onWarning = null } = options
   if (clusterId !== null && (typeof clusterId !== 'string' || clusterId === '')) {
@@ -94,11 +88,15 @@ export function checkOptions(options: ProducerStateManagerOptions = {}): Checked
   }
   return {
     clusterId,
-    producerIdTest: oneOf('producerIdTest', options.producerIdTest, ['mirror', 'stock']),
-    barrierPolicy: oneOf('barrierPolicy', options.barrierPolicy, ['log-order', 'stop-only', 'ignore']),
-    barrierScope: oneOf('barrierScope', options.barrierScope, ['mirrored', 'all']),
+    producerIdTest: oneOf('producerIdTest', options.producerIdTest ?? 'mirror', ['mirror', 'stock']),
+    barrierPolicy: oneOf('barrierPolicy', options.barrierPolicy ?? 'log-order', [
+      'log-order',
+      'stop-only',
+      'ignore',
+    ]),
+    barrierScope: oneOf('barrierScope', options.barrierScope ?? 'mirrored', ['mirrored', 'all']),
     withoutRules: (options.withoutRules ?? []).map((rule) => oneOf('withoutRules', rule, ['R1', 'R2', 'R3'])),
-    unknownProducerSequence: oneOf('unknownProducerSequence', options.unknownProducerSequence, [
+    unknownProducerSequence: oneOf('unknownProducerSequence', options.unknownProducerSequence ?? 'any', [
       'any',
       'zero',
     ]),

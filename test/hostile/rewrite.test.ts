@@ -156,6 +156,13 @@ describe.each(backends)('hostile arguments: $name', ({ core }) => {
     },
   )
 
+  it('refuses options that JSON cannot show', () => {
+    const circle: object[] = []
+    circle.push(circle)
+    for (const crc of [5n, circle, Symbol('x'), () => {}])
+      expect(() => core.rewrite(Buffer.from(good), { crc } as object)).toThrow(/must be one of "/)
+  })
+
   it.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, 1_073_741_805, '5'])(
     'refuses to allocate %s bytes',
     (byteLength) => {

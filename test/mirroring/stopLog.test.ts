@@ -197,7 +197,7 @@ describe('what is refused, with no file changed', () => {
       { state: 'MIRRORING' },
       { openTransactions: 'ask' as 'abort' },
       'INVALID_ARGUMENT',
-      /"abort" or "truncate"; got ask/,
+      /"abort", "truncate"; got "ask"/,
     ],
   ])('%j with %j', (state, request, code, message) => {
     const storage = withState(mirrored({}), state)

@@ -1,11 +1,10 @@
-import { type OptionKinds, requireOptions } from '../../core/arguments.ts'
+import { type OptionKinds, oneOf, requireOptions } from '../../core/arguments.ts'
 import type { Core } from '../../core/core.ts'
 import { engineOf } from '../../core/crcEngine.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { Barrier } from '../../producers/appendResult.ts'
 import {
   MANAGER_OPTIONS,
-  oneOf,
   type ProducerStateManagerOptions,
   requireOffset,
 } from '../../producers/managerOptions.ts'
@@ -140,11 +139,12 @@ export function checkOpening(storage: LogStorage, options: PartitionLogOptions) 
     engine: engineOf(core),
     onRecovery,
     onChecked,
-    isClean: oneOf('shutdown', options.shutdown, ['unclean', 'clean']) === 'clean',
+    isClean: oneOf('shutdown', options.shutdown ?? 'unclean', ['unclean', 'clean']) === 'clean',
     recoveryPoint: requireOffset('recoveryPoint', options.recoveryPoint ?? 0n),
     logStartOffset: requireOffset('logStartOffset', options.logStartOffset ?? 0n),
     isStartGiven: options.logStartOffset !== undefined,
-    believesSnapshots: oneOf('snapshots', options.snapshots, ['believed', 'ignored']) === 'believed',
+    believesSnapshots:
+      oneOf('snapshots', options.snapshots ?? 'believed', ['believed', 'ignored']) === 'believed',
   }
 }
 

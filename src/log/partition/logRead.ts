@@ -1,4 +1,4 @@
-import { type OptionKinds, requireOptions } from '../../core/arguments.ts'
+import { type OptionKinds, oneOf, requireOptions } from '../../core/arguments.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { AbortedTransactionEntry } from '../../producers/transactions.ts'
 import { OffsetOutOfRangeError } from './logErrors.ts'
@@ -48,9 +48,7 @@ export function readLog(
     options,
     READ_OPTIONS,
   )
-  if (!ISOLATIONS.includes(isolation)) {
-    throw new InvalidArgumentError(`isolation must be one of ${ISOLATIONS.join(', ')}; got ${isolation}`)
-  }
+  oneOf('isolation', isolation, ISOLATIONS)
   if (!Number.isSafeInteger(maxBytes) || maxBytes < 0) {
     throw new InvalidArgumentError(`maxBytes must be a whole number from 0 on; got ${maxBytes}`)
   }

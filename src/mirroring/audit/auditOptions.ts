@@ -1,4 +1,4 @@
-import type { OptionKinds } from '../../core/arguments.ts'
+import { type OptionKinds, oneOf } from '../../core/arguments.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 
 /** What an audit is to know of the log, and how much it keeps. */
@@ -59,15 +59,15 @@ function isInternalPartition(partition: string): boolean {
 }
 
 export function checkAuditOptions(options: AuditOptions = {}): CheckedAuditOptions {
-  const partition = options.partition ?? null
+  const { partition = null, now } = options
   if (partition !== null && typeof partition !== 'string') {
     throw new InvalidArgumentError(`partition must be a name, or null; got ${String(partition)}`)
   }
   return {
     partition,
     isInternalTopic: options.isInternalTopic ?? (partition !== null && isInternalPartition(partition)),
-    producerIdTest: oneOf('producerIdTest', options.producerIdTest, ['mirror', 'stock']),
-    barrierScope: oneOf('barrierScope', options.barrierScope, ['any', 'mirrored', 'all']),
+    producerIdTest: oneOf('producerIdTest', options.producerIdTest ?? 'mirror', ['mirror', 'stock']),
+    barrierScope: oneOf('barrierScope', options.barrierScope ?? 'any', ['any', 'mirrored', 'all']),
     producerIdExpirationMs: wholeNumber(
       'producerIdExpirationMs',
       options.producerIdExpirationMs,
@@ -75,15 +75,9 @@ export function checkAuditOptions(options: AuditOptions = {}): CheckedAuditOptio
       1,
     ),
     transactionTimeoutMs: wholeNumber('transactionTimeoutMs', options.transactionTimeoutMs, 900_000, 1),
-    now: wholeNumber('now', options.now === undefined ? Date.now() : Number(options.now), 0, 0),
+    now: wholeNumber('now', typeof now === 'bigint' ? Number(now) : now, Date.now(), 0),
     maxFindings: wholeNumber('maxFindings', options.maxFindings, 1000, 0),
   }
-}
-
-function oneOf<T extends string>(name: string, value: T | undefined, allowed: readonly T[]): T {
-  const chosen = value ?? allowed[0]!
-  if (allowed.includes(chosen)) return chosen
-  throw new InvalidArgumentError(`${name} must be one of ${allowed.join(', ')}; got ${String(value)}`)
 }
 
 function wholeNumber(name: string, value: number | undefined, fallback: number, least: number): number {

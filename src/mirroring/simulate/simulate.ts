@@ -1,4 +1,4 @@
-import { type OptionKinds, requireOptions, requireThing } from '../../core/arguments.ts'
+import { type OptionKinds, oneOf, requireOptions, requireThing } from '../../core/arguments.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import { drawRows } from './drawing.ts'
 import { POLICIES, type SimulationPolicy } from './policies.ts'
@@ -30,9 +30,7 @@ const SIMULATE_OPTIONS: OptionKinds<SimulateOptions> = { policy: 'any' }
  */
 export function simulate(scenario: string | Scenario, options: SimulateOptions = {}): SimulationResult {
   const { policy = 'default' } = requireOptions('options of simulate', options, SIMULATE_OPTIONS)
-  if (!POLICIES.includes(policy)) {
-    throw new InvalidArgumentError(`policy must be one of ${POLICIES.join(', ')}; got ${String(policy)}`)
-  }
+  oneOf('policy', policy, POLICIES)
   const checked = typeof scenario === 'string' ? SCENARIOS.get(scenario) : readScenario(scenario)
   if (checked === undefined) {
     throw new InvalidArgumentError(

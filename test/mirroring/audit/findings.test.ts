@@ -457,6 +457,7 @@ describe('the report', () => {
     { now: -1 },
     { now: Number.NaN },
     { now: 'now' as unknown as number },
+    { now: '5' as unknown as number },
     { barrierScope: 'none' as 'all' },
     { producerIdTest: '' as 'stock' },
     { partition: 7 as unknown as string },

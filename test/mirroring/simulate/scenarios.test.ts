@@ -115,7 +115,7 @@ describe('a scenario that cannot be simulated', () => {
   it('an unknown name or policy names those that there are', () => {
     expect(() => simulate('ring')).toThrow(/chain, local-collision, downstream-failover, failback/)
     expect(() => simulate('chain', { policy: 'none' as 'guard' })).toThrow(
-      /legacy, guard, stop-only, default/,
+      /"legacy", "guard", "stop-only", "default"/,
     )
     expect(() => simulate(null as unknown as Scenario)).toThrow(InvalidScenarioError)
   })
