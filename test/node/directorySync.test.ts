@@ -10,7 +10,12 @@ import { mainScript, readTree, temporaryDirectories, writeTree } from './support
 const newDirectory = temporaryDirectories()
 const preload = fileURLToPath(new URL('noDirectorySync.mjs', import.meta.url))
 const SEGMENT = '00000000000000000000.log'
-const tree = { 'orders-0': { [SEGMENT]: batch({ producerId: 5n }), 'partition.metadata': 'version: 0\n' } }
+const tree = {
+  'orders-0': {
+    [SEGMENT]: batch({ producerId: 5n }),
+    'partition.metadata': 'version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ\n',
+  },
+}
 
 function run(errno: string, args: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', preload, mainScript, ...args], {
