@@ -24,7 +24,7 @@ describe('the tarball', () => {
       'commands',
     ]
     const scripts = new RegExp(
-      `^dist/((${rooms.join('|')})/.+|index|js|errors|mirrorPidError)\\.(js|d\\.ts)$`,
+      `^dist/((${rooms.join('|')})/.+|index|js|simulate|errors|mirrorPidError)\\.(js|d\\.ts)$`,
     )
     const others = inject('files').filter((file) => !scripts.test(file))
     expect(others.sort()).toEqual([
