@@ -33,6 +33,12 @@ export function bytesOf(value: Uint8Array | DataView, name: string): Uint8Array 
   }
 }
 
+/** Refuses what is no DataView; for calls on each batch of a log. */
+export function requireView(view: DataView): DataView {
+  if (view?.getInt32 !== undefined) return view
+  throw new InvalidArgumentError(`view must be a DataView; got ${describe(view)}`)
+}
+
 /** The same bytes, for numbers of more than one. */
 export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

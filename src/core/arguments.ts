@@ -107,7 +107,18 @@ const DEFAULT_MODE: RewriteMode = { crc: 'patch', direction: 'map' }
 /** What `core.rewrite` takes, and nothing else. */
 export function rewriteModeOf(options: RewriteOptions | undefined): RewriteMode {
   if (options === undefined) return DEFAULT_MODE
-  return checkRewriteOptions(requireOptions('options of rewrite', options, REWRITE_OPTIONS))
+  // a loop of its own: one that sees all kinds of options takes a tenth of the time that a small batch does
+  let known = 0
+  for (const name in options) {
+    if (name !== 'crc' && name !== 'direction') {
+      known = 0
+      break
+    }
+    known++
+  }
+  // what has no such name may be anything
+  if (known === 0) requireOptions('options of rewrite', options, REWRITE_OPTIONS)
+  return checkRewriteOptions(options)
 }
 
 export function checkRewriteOptions(options: RewriteOptions): RewriteMode {

@@ -1,4 +1,4 @@
-import { requireThing, shown } from '../core/arguments.ts'
+import { shown } from '../core/arguments.ts'
 import { checkCrc } from '../core/batchChecks.ts'
 import type { CrcEngine } from '../core/crcEngine.ts'
 import * as layout from '../core/layout.ts'
@@ -169,13 +169,18 @@ export class RecordBatch {
 
 /** @throws InvalidArgumentError */
 export function requireBatch(batch: RecordBatch): RecordBatch {
-  return requireThing('batch', batch, 'bytes', 'a RecordBatch, as recordBatches(bytes) gives them')
+  if (ArrayBuffer.isView(batch?.bytes)) return batch
+  throw new InvalidArgumentError(
+    `batch must be a RecordBatch, as recordBatches(bytes) gives them; got ${shown(batch)}`,
+  )
 }
 
 /** @throws InvalidArgumentError */
 export function requireBatches(batches: Iterable<RecordBatch>): RecordBatch[] {
   requireIterable(batches)
-  return Array.from(batches, requireBatch)
+  const all = [...batches]
+  for (const batch of all) requireBatch(batch)
+  return all
 }
 
 /** @throws InvalidArgumentError for what has no items, or, as a text, none that are batches */

@@ -16,6 +16,8 @@ export interface AppendOptions {
 }
 
 export const APPEND_OPTIONS: OptionKinds<AppendOptions> = { transactionVersion: 'any' }
+/** The default, which need not be checked for each batch of a log. */
+export const NO_APPEND_OPTIONS: AppendOptions = {}
 
 /** The earlier append of a batch that a client has sent again. */
 export interface DuplicateBatch {
@@ -56,6 +58,7 @@ export function findDuplicate(table: ProducerTable, row: number, header: BatchHe
 
 /** @throws InvalidArgumentError */
 export function requireAppendOptions(options: AppendOptions): AppendOptions {
+  if (options === NO_APPEND_OPTIONS) return options
   return requireOptions('options of append', options, APPEND_OPTIONS)
 }
 

@@ -7,7 +7,13 @@ import { FRAME_BATCH } from '../core/status.ts'
 import { CorruptBatchError, InvalidArgumentError } from '../errors.ts'
 import { NO_PRODUCER_EPOCH, type RecordBatch, requireBatch, requireBatches } from '../formats/recordBatch.ts'
 import { type AppendOrigin, checkOrigin } from './appendOrigin.ts'
-import { type AppendOptions, type AppendResult, type Barrier, requireAppendOptions } from './appendResult.ts'
+import {
+  type AppendOptions,
+  type AppendResult,
+  type Barrier,
+  NO_APPEND_OPTIONS,
+  requireAppendOptions,
+} from './appendResult.ts'
 import {
   type CheckedOptions,
   checkOptions,
@@ -85,7 +91,7 @@ export class ProducerStateManager {
    *   where a broker would; InvalidRecordError for a marker that cannot be read, or what no client may write. The state is
    *   as it was.
    */
-  append(batch: RecordBatch, origin: AppendOrigin, options: AppendOptions = {}): AppendResult {
+  append(batch: RecordBatch, origin: AppendOrigin, options: AppendOptions = NO_APPEND_OPTIONS): AppendResult {
     return this.#append.one(requireBatch(batch), checkOrigin(origin), requireAppendOptions(options))
   }
 
@@ -96,7 +102,11 @@ export class ProducerStateManager {
    *
    * @throws as `append`; InvalidRecordError for more than one batch from `client` or `coordinator`
    */
-  appendAll(batches: Iterable<RecordBatch>, origin: AppendOrigin, options: AppendOptions = {}): AppendResult {
+  appendAll(
+    batches: Iterable<RecordBatch>,
+    origin: AppendOrigin,
+    options: AppendOptions = NO_APPEND_OPTIONS,
+  ): AppendResult {
     return this.#append.all(requireBatches(batches), checkOrigin(origin), requireAppendOptions(options))
   }
 

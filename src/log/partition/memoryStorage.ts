@@ -8,7 +8,7 @@ class MemoryFile implements StoredFile {
   #bytes = new Uint8Array(0)
 
   constructor(bytes: Uint8Array) {
-    this.append(bytes)
+    this.append(bytesOf(bytes, 'bytes'))
   }
 
   get content(): Uint8Array<ArrayBuffer> {
@@ -21,8 +21,7 @@ class MemoryFile implements StoredFile {
     return part.length
   }
 
-  append(added: Uint8Array): void {
-    const bytes = bytesOf(added, 'bytes')
+  append(bytes: Uint8Array): void {
     const size = this.size + bytes.length
     if (size > this.#bytes.length) {
       const grown = new Uint8Array(Math.max(size, 2 * this.#bytes.length))

@@ -1,3 +1,4 @@
+import { bytesOf } from '../../bytes/view.ts'
 import { type LogStorage, requireStorage, type StoredFile } from './storage.ts'
 
 /** A file whose changes stay in memory: the first `#kept` bytes are those of the file below, the rest is added here. */
@@ -76,7 +77,8 @@ export function overlayStorage(below: LogStorage, above: LogStorage): LogStorage
       const bytes = new Uint8Array(file.size)
       return bytes.subarray(0, file.readInto(bytes, 0))
     },
-    write(name, bytes) {
+    write(name, content) {
+      const bytes = bytesOf(content, 'bytes')
       remove(name)
       open(name).append(bytes)
     },

@@ -1,4 +1,5 @@
-import { requireOptions, requireThing } from '../../core/arguments.ts'
+import { requireView } from '../../bytes/view.ts'
+import { requireOptions } from '../../core/arguments.ts'
 import * as layout from '../../core/layout.ts'
 import { isMirroredProducerId } from '../../core/producerId.ts'
 import { InvalidRecordError } from '../../errors.ts'
@@ -71,7 +72,7 @@ export class ProducerAudit implements BatchTaker {
 
   /** The same for the batch at `position` of `view`, of the size and magic that framing has found. */
   framed(view: DataView, position: number, size: number, magic: number): void {
-    this.#header.read(requireThing('view', view, 'getInt32', 'a DataView'), position, size, magic)
+    this.#header.read(requireView(view), position, size, magic)
     this.#meeting.framed(view, position, size, magic)
     const isWhole = position + size <= view.byteLength
     this.#take(isWhole)

@@ -1,4 +1,5 @@
-import { requireText, requireThing } from '../../core/arguments.ts'
+import { requireView } from '../../bytes/view.ts'
+import { requireText } from '../../core/arguments.ts'
 import { mapProducerId } from '../../core/producerId.ts'
 import { NO_SEQUENCE } from '../../formats/recordBatch.ts'
 import { incrementSequence } from '../../formats/sequence.ts'
@@ -65,7 +66,7 @@ export class SourceProducers implements BatchTaker {
 
   framed(view: DataView, position: number, size: number, magic: number): void {
     const header = this.#header
-    header.read(requireThing('view', view, 'getInt32', 'a DataView'), position, size, magic)
+    header.read(requireView(view), position, size, magic)
     if (header.producerIdHigh === -1 && header.producerIdLow === -1) {
       if (header.isControl && position + size <= view.byteLength && isBarrier(header)) this.#barriers++
       return

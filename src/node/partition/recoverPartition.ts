@@ -104,7 +104,7 @@ const MAX_WARNINGS = 100
  * base offset, which a broker believes where no log start offset is noted, still knows them.
  *
  * @throws LogFileError NOT_A_LOG, IO_ERROR, UNFINISHED_REWRITE, DIRECTORY_LOCKED, BROKER_RUNNING; InvalidTxnStateError, InvalidRecordError or
- *   CorruptCheckpointError (with `write`) for a log on which a broker does not start
+ *   CorruptCheckpointError (with `write`) for a log on which a broker does not start; InvalidArgumentError; WasmUnavailableError
  * @example
  * const { producers, openTransactions } = await recoverPartition('/kafka/orders-0')
  */

@@ -48,8 +48,7 @@ class DirectoryFile implements StoredFile {
     )
   }
 
-  append(added: Uint8Array): void {
-    const bytes = bytesOf(added, 'bytes')
+  append(bytes: Uint8Array): void {
     const descriptor = this.#files.descriptor(this.#path)
     try {
       atFile('write to it', this.#path, () => writeFully(descriptor, bytes, this.#size))
