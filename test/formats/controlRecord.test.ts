@@ -72,7 +72,7 @@ describe('end-transaction markers', () => {
       coordinatorEpoch: 0,
       type,
     }
-    expect(() => encodeEndTransactionMarker(spec as never)).toThrow(/"ABORT" or "COMMIT"/)
+    expect(() => encodeEndTransactionMarker(spec as never)).toThrow(/"ABORT", "COMMIT"/)
   })
 })
 

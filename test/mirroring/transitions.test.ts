@@ -167,11 +167,11 @@ describe('what a mirror knows', () => {
     expect(() => partitionIn('MIRRORING').mirror.truncateTo(-1n)).toThrow(/offset/)
     expect(() => partitionIn('MIRRORING').mirror.followLogStart(1 as unknown as bigint)).toThrow(/offset/)
     expect(() => mirror.stop({ openTransactions: 'ask' as 'abort' })).toThrow(
-      /"abort" or "truncate"; got ask/,
+      /"abort", "truncate"; got "ask"/,
     )
     const options = { producerIds: 'unmap' as 'map' }
     expect(() => new MirrorPartition(new SoleReplica(log), memoryStateStore(), options)).toThrow(
-      /"map" or "none"/,
+      /"map", "none"/,
     )
     expect(mirror.state).toBeNull()
   })
