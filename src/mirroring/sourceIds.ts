@@ -1,4 +1,5 @@
 import { mapProducerId } from '../core/producerId.ts'
+import { recordBatches } from '../formats/recordBatches.ts'
 import { MeetingIds } from '../log/meetingIds.ts'
 import type { PartitionLog } from '../log/partition/partitionLog.ts'
 import { ProducerIdsMeetError } from '../log/producerIdsMeetError.ts'
@@ -20,12 +21,15 @@ export class SourceIds {
 
   /**
    * Takes what is to be appended next, before it is mapped. What was taken before counts as long as it is the end of the log:
-   * not after a cut, nor after an append that failed.
+   * not after a cut, nor after an append that failed. What the log has already is not taken again: a fetch that was repeated
+   * tells nothing new, and the ids of before a barrier are in it.
    */
   take(records: Uint8Array, log: PartitionLog): ProducerIdsMeetError | null {
-    if (this.#endOffset !== log.logEndOffset) this.#meeting = new MeetingIds(mergingOf('map'), true)
-    this.#endOffset = null
-    this.#meeting.takeWhole(records)
+    const end = log.logEndOffset
+    if (this.#endOffset !== end) this.#meeting = new MeetingIds(mergingOf('map'), true)
+    const fresh = records.subarray(sizeBelow(end, records))
+    this.#endOffset = fresh.length === 0 ? end : null
+    this.#meeting.takeWhole(fresh)
     const { met } = this.#meeting
     if (met === null) return null
     const consequence =
@@ -43,4 +47,14 @@ export class SourceIds {
     this.#meeting.keepOnly((producerId) => producers.has(mapProducerId(producerId)))
     this.#sweepAt = Math.max(FIRST_SWEEP, 2 * this.#meeting.size)
   }
+}
+
+/** How many bytes the batches take that end below an offset. */
+function sizeBelow(offset: bigint, records: Uint8Array): number {
+  let size = 0
+  for (const { lastOffset, sizeInBytes } of recordBatches(records)) {
+    if (lastOffset >= offset) break
+    size += sizeInBytes
+  }
+  return size
 }

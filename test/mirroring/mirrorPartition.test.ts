@@ -186,6 +186,22 @@ describe('two ids of a source that the mapping makes one', () => {
     }
   })
 
+  it('do not meet in a fetch that is repeated, whatever it begins with', () => {
+    const first = [at(0, -7), barrier(1), at(2, 5)]
+    for (const again of [[at(0, -7)], first, [at(0, -7), barrier(1), at(2, 5), at(3, 5, 1)]]) {
+      const { mirror, log } = mirroring()
+      mirror.mirror(Buffer.concat(first))
+      expect(() => mirror.mirror(Buffer.concat(again))).toThrow(
+        expect.objectContaining({ code: 'UNEXPECTED_APPEND_OFFSET' }),
+      )
+      expect([log.logEndOffset, mirror.state]).toEqual([3n, 'MIRRORING'])
+    }
+    const { mirror } = mirroring()
+    mirror.mirror(at(0, -7))
+    expect(() => mirror.mirror(at(0, -7))).toThrow()
+    expect(() => mirror.mirror(at(1, 5))).toThrow(meeting)
+  })
+
   it('are told apart by a barrier, and let through by force or without a mapping', () => {
     const apart = mirroring()
     for (const records of [at(0, -7), barrier(1), at(2, 5)]) apart.mirror.mirror(records)
