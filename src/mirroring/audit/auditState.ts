@@ -22,6 +22,8 @@ export class AuditState {
   missing = 0
   /** The largest timestamp up to `latest`, in milliseconds: the log's own clock, as good as any that it holds. */
   clock = -1
+  /** The first such timestamp: what stands before it is no older, as far as the log tells. */
+  firstClock = -1
   /** A batch that stands next was written by then. A later timestamp is not believed: it would make all before it old. */
   latest: number
   /** Size and number of records of what was passed. */
@@ -33,6 +35,12 @@ export class AuditState {
     this.options = options
     this.latest = options.now
     this.findings = new FindingList(options.partition, options.maxFindings)
+  }
+
+  /** A batch has a timestamp, from 0 on and up to `latest` where it is to count. */
+  tick(timestamp: number): void {
+    if (this.firstClock < 0) this.firstClock = timestamp
+    this.clock = Math.max(this.clock, timestamp)
   }
 
   /** What is known of a producer. Barriers since its last batch have their effect on it now: a barrier looks at none. */

@@ -34,7 +34,7 @@ export interface AuditedProducer {
 export interface AuditedTransaction {
   firstOffset: bigint
   epoch: number
-  /** The log's clock at its last batch. */
+  /** The log's clock at its last batch; -1 where no batch so far had a timestamp that counts. */
   clock: number
   /** Size and number of records of the log before it. */
   bytesBefore: number

@@ -125,7 +125,7 @@ export class ProducerAudit implements BatchTaker {
     const timestamp = isLegacy ? -1 : header.maxTimestampHigh * 2 ** 32 + (header.maxTimestampLow >>> 0)
     const count = isLegacy ? 1 : view.getInt32(position + layout.RECORDS_COUNT)
     this.#walk(offset, count)
-    if (timestamp <= state.latest) state.clock = Math.max(state.clock, timestamp)
+    if (timestamp <= state.latest) state.tick(timestamp)
     else if (timestamp > state.latest + CLOCK_SKEW_MS) state.notes.add('timestamp-ahead', offset)
     if (header.isControl) this.#control(offset, timestamp, isWhole)
     else if (this.#hasProducer()) this.#data(offset, timestamp)
@@ -221,14 +221,14 @@ export class ProducerAudit implements BatchTaker {
 
   /** The transactions that are open now, and the findings with those that hang. */
   #openTransactions(): { kept: OpenTransaction[]; count: number; findings: FindingList } {
-    const { options, open, bytes, records, clock } = this.#state
+    const { options, open, bytes, records, clock, firstClock } = this.#state
     const findings = this.#state.findings.copy()
     const kept: OpenTransaction[] = []
     for (const [producerId, { transaction }] of open) {
       if (transaction === null) continue
       const { epoch, firstOffset, lateAfter } = transaction
       const bytesBehind = bytes - transaction.bytesBefore
-      const idleMs = Math.max(0, clock - transaction.clock)
+      const idleMs = Math.max(0, clock - (transaction.clock < 0 ? firstClock : transaction.clock))
       if (lateAfter !== null || idleMs > options.transactionTimeoutMs + TIMEOUT_GRACE_MS) {
         const facts = { producerId, epoch, offset: firstOffset, previousOffset: lateAfter }
         findings.add({ kind: 'hanging-transaction', ...facts }, () =>

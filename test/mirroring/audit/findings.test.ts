@@ -311,6 +311,14 @@ describe('a timestamp that cannot be', () => {
     expect(report([txn(-8, 0), farPlain]).openTransactions).toMatchObject([{ idleMs: 0n }])
   })
 
+  it.each([FAR, -1])('makes no transaction old that has no other: %d', (timestamp) => {
+    const later = { ...plain(), timestamp: 1_000_000_000_000 }
+    expect(audit([txn(-8, 0, { timestamp }), later, plain()])).toEqual([])
+    expect(report([txn(-8, 0, { timestamp }), later]).openTransactions).toMatchObject([{ idleMs: 0n }])
+    const quiet = { ...later, timestamp: later.timestamp + 1_200_001 }
+    expect(audit([txn(-8, 0, { timestamp }), later, quiet])).toEqual(['hanging-transaction -8 @0'])
+  })
+
   it('does not hide one that hangs', () => {
     const quiet = { ...plain(), timestamp: 1_201_001 }
     expect(audit([farPlain, txn(-8, 0), quiet])).toEqual(['hanging-transaction -8 @1'])
