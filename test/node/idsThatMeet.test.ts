@@ -221,4 +221,32 @@ describe('the ids of companions', () => {
     const { errors } = await rewritePaths([directory], { inPlace: true })
     expect(errors.map(({ code }) => code)).toEqual(isRefused ? ['PRODUCER_IDS_MEET'] : [])
   })
+
+  it.each([
+    ['of before the log', 2n, true],
+    ['of a batch of the log, which was mapped without it', 1n, false],
+  ])('a local one in a snapshot that goes with a restored log: %s', async (_name, start, isRefused) => {
+    const name = start.toString().padStart(20, '0')
+    const mappedBatch = batch({ producerId: -1002n, baseOffset: start })
+    const directory = writeTree(join(newDirectory(), 'orders-0'), {
+      [`${name}.log`]: mappedBatch,
+      '00000000000000000002.snapshot': snapshot,
+    })
+    const before = readTree(directory)
+    const codes = isRefused ? ['PRODUCER_IDS_MEET'] : []
+    const out = join(newDirectory(), 'out')
+    for (const options of [{ inPlace: true, dryRun: true }, { outDirectory: out }, { inPlace: true }]) {
+      const { errors } = await rewritePaths([directory], { direction: 'unmap', ...options })
+      expect(errors.map(({ code }) => code)).toEqual(codes)
+    }
+    if (!isRefused) return
+    expect(readTree(directory)).toEqual(before)
+    const { errors, meetings } = await rewritePaths([directory], {
+      inPlace: true,
+      direction: 'unmap',
+      force: true,
+    })
+    expect(errors).toEqual([])
+    expect(meetings).toMatchObject([{ producerId: 1000n, firstOffset: 1n, otherProducerId: -1002n }])
+  })
 })

@@ -81,6 +81,21 @@ function killWithJournal(directory: string, ...args: string[]): void {
 }
 
 describe('a killed run over one segment', () => {
+  it('leaves the ids of the others to be asked for: its own are mapped in part', async () => {
+    const directory = partitionOf('native', 'native', 'native')
+    await leave(directory, FIRST, MAP_ALONE, 'done')
+    const path = join(directory, THIRD)
+    writeFileSync(path, Buffer.concat([native[2]!, batch({ baseOffset: 2003n, producerId: -3n })]))
+    const { errors } = await rewritePaths([directory], { inPlace: true })
+    expect(errors).toMatchObject([
+      { code: 'PRODUCER_IDS_MEET', producerId: 1n, firstOffset: 1001n, otherFirstOffset: 2003n },
+    ])
+    expect(sidesIn(directory)).toEqual(['mapped', 'native', null])
+    const forced = await rewritePaths([directory], { inPlace: true, force: true })
+    expect(forced.errors).toEqual([])
+    expect(sidesIn(directory).slice(0, 2)).toEqual(['mapped', 'mapped'])
+  })
+
   it('is finished in that segment alone, by the command, which says what it did', () => {
     const directory = partitionOf('mapped', 'mapped', 'mapped')
     killWithJournal(directory, join(directory, SECOND), '--in-place', '--unmap')

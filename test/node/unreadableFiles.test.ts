@@ -127,10 +127,12 @@ describe.each(FILES)('%s', (name, contents) => {
       async () => openPartitionDirectory(directory, { write: true }),
       async () => openPartitionDirectory(directory),
       () => rewriteSegmentFile(join(directory, SEGMENT), { inPlace: true, direction: 'unmap' }),
-      ...[root, directory, join(directory, SEGMENT)].map((path) => async () => {
-        const { errors } = await rewritePaths([path], { inPlace: true, direction: 'unmap' })
-        throw errors[0]
-      }),
+      ...[root, directory, join(directory, SEGMENT)].flatMap((path) =>
+        [false, true].map((dryRun) => async () => {
+          const { errors } = await rewritePaths([path], { inPlace: true, direction: 'unmap', dryRun })
+          throw errors[0]
+        }),
+      ),
     ]
     for (const change of changing) {
       await expect(change(), `${change}`).rejects.toMatchObject(expected)
@@ -152,6 +154,7 @@ describe.each(FILES)('%s', (name, contents) => {
       ['stop', directory, ...IDS],
       ['recover', directory, '--write'],
       ['rewrite', directory, '--in-place', '--unmap'],
+      ['rewrite', directory, '--in-place', '--unmap', '--dry-run'],
       ['rewrite', join(directory, '..'), '--in-place', '--unmap', '--json'],
     ]) {
       const { status, stderr, stdout } = runCommand(args)

@@ -1,4 +1,6 @@
+import { basename } from 'node:path'
 import type { Direction } from '../../core/core.ts'
+import { baseOffsetOfName } from '../../log/fileNames.ts'
 import { MeetingIds } from '../../log/meetingIds.ts'
 import { type MetProducerIds, ProducerIdsMeetError } from '../../log/producerIdsMeetError.ts'
 import { mergingOf, type SeenIds } from '../../log/seenIds.ts'
@@ -22,6 +24,16 @@ export function meetingOf(
   const replaced = replacedSegments(segments.map(({ path }) => path))
   for (const { path, ids } of segments) if (!replaced.has(path)) meeting.append(ids)
   return meeting
+}
+
+/** Of the first of a partition's segments; null where there is none. */
+export function startOffsetOf(segments: readonly { path: string }[]): bigint | null {
+  const [first = null] = segments.flatMap(({ path }) => baseOffsetOfName(basename(path)) ?? []).sort(byOffset)
+  return first
+}
+
+function byOffset(one: bigint, other: bigint): number {
+  return one < other ? -1 : Number(one > other)
 }
 
 /**

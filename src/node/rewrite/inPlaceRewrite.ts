@@ -76,10 +76,11 @@ async function rewriteLocked(
     } else {
       const ownMode = { ...mode, scope } as const
       await journals.supersede(left, ownMode)
-      // what an interrupted run has rewritten is beside what it has not: the same producers under both ids
-      const isMixed = left.whole.length + left.alone.length > 0
+      // a run over the partition has asked for the ids before it began, one over a segment for those of the segment
+      const mixed = new Set(left.alone.map(({ segment }) => segment))
       const path = unit.directory ?? unit.files[0]?.path ?? ''
-      await rewriteFiles(unit.files, job, ownMode, journals, done, isMixed ? null : { path, force })
+      const question = left.whole.length > 0 ? null : { path, force, mixed }
+      await rewriteFiles(unit.files, job, ownMode, journals, done, question)
     }
     isDone = true
   } finally {

@@ -2,13 +2,14 @@ import { basename, join } from 'node:path'
 import type { RewriteMode } from '../../core/core.ts'
 import type { JournalMode } from '../../log/journalFormat.ts'
 import { MIRROR_STATE_FILE } from '../../mirroring/mirrorStateFile.ts'
+import { requireReadableInPartition } from '../checkpoints/checkpoints.ts'
 import type { Job } from '../jobs/job.ts'
 import type { SegmentCheck } from '../jobs/segmentTasks.ts'
 import { requireFinished } from '../journal/journalErrors.ts'
-import type { LogFile, LogUnit } from '../paths/logPaths.ts'
+import { directoryOf, type LogFile, type LogUnit } from '../paths/logPaths.ts'
 import { type CompanionRewrite, checkCompanion } from '../segments/companionFile.ts'
 import { runTask } from '../threads/runTask.ts'
-import { type IdsThatMeet, judgeIds, meetingOf } from './idsThatMeet.ts'
+import { type IdsThatMeet, judgeIds, meetingOf, startOffsetOf } from './idsThatMeet.ts'
 import type { RewrittenFiles } from './partitionRewrite.ts'
 import { filesToRebuild } from './rebuiltFiles.ts'
 
@@ -35,6 +36,8 @@ export interface IdsQuestion {
   /** Named in errors. */
   path: string
   force: boolean
+  /** Segments that are not asked: what an interrupted run has mapped there is one producer with what it has not. */
+  mixed: ReadonlySet<string>
 }
 
 /**
@@ -55,13 +58,20 @@ export async function checkFiles(
     const { ids, ...check } = await runTask('check', { path, journal: journalOf(path), mode }, job)
     return { path, ids, check: { segment: path, ...check } }
   })
-  const meeting = question === null ? null : meetingOf(passes, direction)
+  const meeting =
+    question === null
+      ? null
+      : meetingOf(
+          passes.filter(({ path }) => !question.mixed.has(path)),
+          direction,
+        )
   const rebuilt = filesToRebuild(files, direction)
   const companions: CheckedCompanion[] = []
+  const startOffset = startOffsetOf(segments)
   for (const file of files) {
     if (file.kind !== 'snapshot' && file.kind !== 'txnindex') continue
     const isKept = !rebuilt.includes(file)
-    const ids = meeting === null ? null : { meeting, force: !isKept || question?.force === true }
+    const ids = meeting === null ? null : { meeting, startOffset, force: !isKept || question?.force === true }
     const report = await checkCompanion(file, job, direction, ids)
     if (isKept) companions.push({ file, report })
   }
@@ -83,9 +93,10 @@ export async function rewriteDry(
   out: string | null,
 ): Promise<void> {
   requireFinished(unit)
+  if (out === null) requireReadableInPartition(directoryOf(unit))
   const { directory, files } = unit
   const scope = directory === null ? 'segment' : 'partition'
-  const question = { path: directory ?? files[0]?.path ?? '', force }
+  const question = { path: directory ?? files[0]?.path ?? '', force, mixed: new Set<string>() }
   const checked = await checkFiles(files, job, { ...mode, scope }, question, () => null)
   const outOf = (path: string) => (out === null ? path : directory === null ? out : join(out, basename(path)))
   done.files.push(...checked.segments.map(({ report }) => ({ ...report, out: outOf(report.path) })))

@@ -11,7 +11,7 @@ import type { SegmentRewrite } from '../jobs/segmentTasks.ts'
 import type { LogFile, LogUnit } from '../paths/logPaths.ts'
 import { type CompanionRewrite, checkCompanion, writeCompanion } from '../segments/companionFile.ts'
 import { runTask } from '../threads/runTask.ts'
-import { type IdsThatMeet, judgeIds, meetingOf } from './idsThatMeet.ts'
+import { type IdsThatMeet, judgeIds, meetingOf, startOffsetOf } from './idsThatMeet.ts'
 import { filesToRebuild } from './rebuiltFiles.ts'
 
 /** What became of the files of one or more partitions. */
@@ -90,14 +90,16 @@ export async function writePartition(
     done.files.push(...segments.map(({ report }) => report))
     done.copied = written.filter((entry) => entry === 'copied').length
     const meeting = meetingOf(segments, mode.direction)
+    const startOffset = startOffsetOf(segments)
     for (const file of companions) {
       if (rebuilt.includes(file)) {
-        await checkCompanion(file, job, mode.direction, { meeting, force: true })
+        await checkCompanion(file, job, mode.direction, { meeting, startOffset, force: true })
         continue
       }
       const name = basename(file.path)
       const report = await writeCompanion(file, join(temporary, name), job, mode.direction, 'mine', {
         meeting,
+        startOffset,
         force,
       })
       done.companions.push({ ...report, out: join(out, name) })

@@ -147,7 +147,7 @@ export async function rewritePaths(
   const job = Job.start(options)
   const began = performance.now()
   const { logs, refused } = await withoutInternalTopics(await readLogPaths(paths))
-  if (inPlace && !dryRun) requireChangeable(logs, options)
+  if (inPlace) requireChangeable(logs, options)
   const parts =
     outDirectory === undefined
       ? partsInPlace(logs, rewriting, resume)
@@ -195,11 +195,17 @@ async function writeOutput(
   }
 }
 
-/** All log directories are looked at before the first partition is changed. What is half rewritten is finished all the same. */
-function requireChangeable(logs: readonly LogPath[], { ignoreBroker, resume }: RewritePathsOptions): void {
+/**
+ * All log directories are looked at before the first partition is changed. What is half rewritten is finished all the same. To
+ * tell what would be, a broker may be at work.
+ */
+function requireChangeable(
+  logs: readonly LogPath[],
+  { ignoreBroker, resume, dryRun }: RewritePathsOptions,
+): void {
   const partitions = logs.flatMap(({ units }) => units).map(directoryOf)
   const logDirectories = logDirectoriesOf(partitions)
-  if (!ignoreBroker) requireNoBroker(logDirectories)
+  if (!ignoreBroker && !dryRun) requireNoBroker(logDirectories)
   if (!resume) for (const directory of logDirectories) requireReadableInLogDirectory(directory)
 }
 

@@ -33,10 +33,13 @@ export interface CompanionRewrite extends CompanionReport {
 /** What is asked of the ids of a companion. */
 export interface CompanionIds {
   /**
-   * Has those of the segments, and takes the mapped ones: a producer of before the log may be one that readers still know. A
-   * local one that no segment knows comes under no mapped id.
+   * Has those of the segments, and takes the mapped ones: a producer of before the log may be one that readers still know.
+   * Local ones come into no file beside a mapped log. Of a restored one they are taken where they are of before the log: the
+   * snapshot goes with it. One within the log that no segment knows was mapped with its batches.
    */
   meeting: MeetingIds
+  /** Of the first segment; null where there is none. */
+  startOffset: bigint | null
   /** To go on where two ids of the companion itself meet. */
   force: boolean
 }
@@ -106,7 +109,7 @@ async function rewritten(
   const progress = job.begin(path, size)
   const bytes = await onFile('read it', path, () => source.handle.readFile())
   const kind = file.kind === 'snapshot' ? 'snapshot' : 'txnindex'
-  if (ids !== null) takeIds(kind, bytes, path, job, ids.meeting)
+  if (ids !== null) takeIds(kind, bytes, path, job, ids, direction)
   const options = { direction, file: path, force: ids?.force ?? true }
   const { entries, rewritten } =
     kind === 'snapshot'
@@ -121,10 +124,13 @@ function takeIds(
   bytes: Uint8Array,
   path: string,
   { core }: Job,
-  meeting: MeetingIds,
+  { meeting, startOffset }: CompanionIds,
+  direction: Direction,
 ): void {
+  const isBefore = (offset: bigint | null) => offset !== null && startOffset !== null && offset < startOffset
   const take = (producerId: bigint, offset: bigint | null) => {
-    if (isMirroredProducerId(producerId)) meeting.takePoint(producerId, offset)
+    if (isMirroredProducerId(producerId) || (direction === 'unmap' && isBefore(offset)))
+      meeting.takePoint(producerId, offset)
   }
   if (kind === 'txnindex') {
     for (const { producerId, firstOffset, lastOffset } of readTransactionIndex(bytes, path)) {
