@@ -41,7 +41,7 @@ export function logFileName(baseOffset: bigint, suffix: string): string {
  * broker that finds one without the other takes it for right.
  */
 export function isRebuilt(name: string): boolean {
-  return /\.snapshot$|\.(index|timeindex|txnindex)(\.swap)?$/.test(name)
+  return /^\d{20}\.(snapshot|(index|timeindex|txnindex)(\.swap)?)$/.test(name)
 }
 
 /** Whether a partition of this name is of a topic whose record values hold producer ids. */

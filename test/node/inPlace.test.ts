@@ -267,4 +267,12 @@ describe('files that a broker builds anew', () => {
       ])
     }
   })
+
+  it('are left alone under names that no broker gives', async () => {
+    const foreign = { 'contents.index': 'a', 'old.timeindex': 'b', '7.txnindex': '', 'notes.index.swap': 'c' }
+    const directory = writeTree(newDirectory(), { [SEGMENT]: batch({ producerId: 5n }), ...foreign })
+    const { rebuilt } = await rewritePaths([directory], { inPlace: true })
+    const { [SEGMENT]: _, ...others } = readTree(directory)
+    expect([rebuilt, others]).toEqual([[], readTree(writeTree(newDirectory(), foreign))])
+  })
 })
