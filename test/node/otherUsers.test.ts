@@ -251,6 +251,28 @@ describe.runIf(process.getuid?.() === 0)('a partition of somebody else', () => {
     })
   })
 
+  it.each([
+    'verify',
+    'audit',
+    'dump',
+    'rewrite --in-place',
+    'rewrite --out OUT',
+    'rewrite --out OUT --dry-run',
+  ])('%s does the others where a path lies in a folder that may not be entered', (command) => {
+    const [good, hidden] = [partition(), partition()]
+    chmodSync(dirname(hidden), 0o700)
+    const out = mkdtempSync(join(root, 'out-'))
+    chownSync(out, MEMBER.uid, MEMBER.gid)
+    const given = command.replace('OUT', out).split(' ')
+    const { status, stdout, stderr } = run(MEMBER, [...given, good, hidden, '--json'])
+    expect(status, stderr).toBe(2)
+    const { files, partitions, errors } = JSON.parse(stdout)
+    expect(JSON.stringify(files ?? partitions)).toContain(good)
+    expect(errors).toMatchObject([
+      { code: 'IO_ERROR', errno: 'EACCES', file: expect.stringContaining(hidden) },
+    ])
+  })
+
   it('the owner can finish what somebody else had begun, wherever that was killed', () => {
     let unfinished = 0
     for (let crashAt = 1; ; crashAt += 2) {

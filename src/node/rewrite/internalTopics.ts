@@ -41,7 +41,7 @@ export async function withoutInternalTopics(
       const skipped = log.units.flatMap(({ directory }) => (isOfInternalTopic(directory) ? [directory] : []))
       const leftOut = [...log.leftOut, ...skipped.map((path) => ({ path, reason: REASON }))]
       kept.push({ ...log, units, leftOut })
-    } else if (await namesInternalTopic(log.path, log.kind)) {
+    } else if (log.errors.length === 0 && (await namesInternalTopic(log.path, log.kind))) {
       refused.push(new InternalTopicError(log.path))
     } else {
       kept.push(log)
