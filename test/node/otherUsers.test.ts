@@ -9,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -175,21 +176,27 @@ describe.runIf(process.getuid?.() === 0)('a partition of somebody else', () => {
     })
   })
 
-  it.each(['recover', 'stop'])(
-    '%s: one file that may not be written to is found before any byte',
-    (command) => {
+  describe.each(['recover', 'stop'])('%s', (command) => {
+    it.each([
+      [SEGMENT.replace('.log', '.timeindex'), null],
+      ['leader-epoch-checkpoint', null],
+      ['log-start-offset-checkpoint', '0\n1\n0\n'],
+    ])('finds before any byte that it may not write to %s', (name, content) => {
       const directory = partition({ pid: -9 })
-      chmodSync(join(directory, SEGMENT.replace('.log', '.timeindex')), 0o600)
+      const path = join(directory, name)
+      if (content !== null) writeFileSync(path, content)
+      chownSync(path, OWNER.uid, OWNER.gid)
+      chmodSync(path, 0o644)
       const before = everything(directory)
       const { status, stderr } = run(MEMBER, [
         command,
         directory,
         ...(command === 'stop' ? IDS : ['--write']),
       ])
-      expect([status, stderr]).toEqual([2, expect.stringContaining('.timeindex: ')])
+      expect([status, stderr]).toEqual([2, expect.stringContaining(`${name}: `)])
       expect(everything(directory)).toEqual(before)
-    },
-  )
+    })
+  })
 
   describe.each([
     ['a directory of somebody else', (bad: string) => chmodSync(bad, 0o700)],

@@ -14,7 +14,10 @@ import { bytesOf } from '../../bytes/view.ts'
 import { oneOf, requireText } from '../../core/arguments.ts'
 import { LogFileError } from '../../errors.ts'
 import { isNumberedSegment } from '../../log/fileNames.ts'
+import { LEADER_EPOCH_CHECKPOINT } from '../../log/partition/leaderEpochs.ts'
+import { LOG_START_FILE } from '../../log/partition/logStartFile.ts'
 import type { LogStorage, StoredFile } from '../../log/partition/storage.ts'
+import { MIRROR_STATE_FILE } from '../../mirroring/mirrorStateFile.ts'
 import { asLogFileError, atFile } from '../files/ioErrors.ts'
 import { OpenFiles } from '../files/openFiles.ts'
 import { giveLike, type Owner, requireWritable } from '../files/ownership.ts'
@@ -73,8 +76,10 @@ class DirectoryFile implements StoredFile {
   }
 }
 
-/** A file that a broker has written, or that this package keeps beside those. */
-const OWN_FILE = /^\d{20}\.|^(leader-epoch-checkpoint|mirror-state\.json)$/
+/** Whether a broker has written a file of this name, or this package keeps it beside those. */
+function isOwnFile(name: string): boolean {
+  return /^\d{20}\./.test(name) || [LEADER_EPOCH_CHECKPOINT, LOG_START_FILE, MIRROR_STATE_FILE].includes(name)
+}
 
 /** A link that leads nowhere is an error: to take its file for absent would be to take the log for shorter. */
 function isLinkToFile(path: string): boolean {
@@ -137,7 +142,7 @@ export function directoryStorage(directory: string, access: 'write' | 'read' = '
   if (access === 'write') {
     const entries = names()
     for (const entry of entries) if (entry.isSymbolicLink()) throw linked(at(entry.name))
-    const own = entries.filter((entry) => entry.isFile() && OWN_FILE.test(entry.name)).map(({ name }) => name)
+    const own = entries.filter((entry) => entry.isFile() && isOwnFile(entry.name)).map(({ name }) => name)
     requireWritable(directory, own.filter((name) => !isTemporaryName(name)).map(at))
     for (const { name } of entries) if (name.endsWith(TEMPORARY)) remove(name)
     // new files go to who owns the directory, as whom its broker runs, and are used as the segments are
