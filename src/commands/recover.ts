@@ -38,8 +38,7 @@ read is a finding; what it says is then taken for not known. With --write it is 
 
 Exit status: 1 where something had to be cut (zeros at the end, as in a preallocated segment, are no damage), where such a
 file cannot be read, or where no broker would start on the log, such as a plain batch of a producer whose transaction is
-open; 2 for a directory that
-is no partition's, and I/O errors.
+open; 2 for a directory that is no partition's, and I/O errors.
 
 Examples:
   $ mirrorpid recover /kafka/orders-0 --cluster-id B

@@ -182,8 +182,8 @@ function noteRebuilt(
   const files = count(rebuilt.length, 'producer snapshot or index', 'producer snapshots and indexes')
   const what = dryRun ? 'would be' : 'were'
   const why = isAnyMapped ? ' (no producer under a negative id may stand in them)' : ''
-  writeError(
-    `note: ${files} ${what} ${inPlace ? 'removed' : 'left out'}, so that a broker recovers the log and builds them anew${why}`,
+  writeNote(
+    `${files} ${what} ${inPlace ? 'removed' : 'left out'}, so that a broker recovers the log and builds them anew${why}`,
   )
 }
 
@@ -198,7 +198,7 @@ function warn(result: RewriteResult, isQuiet: boolean): void {
     const { path, hasBarrier, mappedProducerId } = met
     const text = `${path}: ${describePair(met)} become one ${mappedProducerId}`
     if (!hasBarrier) writeWarning(`${text}, and no barrier tells them apart: --force`)
-    else if (!isQuiet) writeError(`note: ${text}; a barrier stands between them`)
+    else if (!isQuiet) writeNote(`${text}; a barrier stands between them`)
   }
   for (const { path, incomplete, trailing } of result.files) {
     if (incomplete !== null) writeWarning(`${path}: ${describeIncomplete(incomplete)}; kept as it is`)

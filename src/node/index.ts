@@ -35,10 +35,7 @@ export {
   type RewriteTotals,
   rewritePaths,
 } from './rewrite/rewritePaths.ts'
-export {
-  type RewriteSegmentOptions,
-  rewriteSegmentFile,
-} from './rewrite/rewriteSegmentFile.ts'
+export { type RewriteSegmentOptions, rewriteSegmentFile } from './rewrite/rewriteSegmentFile.ts'
 export type { CompanionRewrite } from './segments/companionFile.ts'
 export { directoryStorage } from './storage/directoryStorage.ts'
 export type { RecordsOptions } from './verify/recordsOptions.ts'
