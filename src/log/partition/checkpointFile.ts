@@ -1,7 +1,7 @@
 import { CorruptCheckpointError } from './logErrors.ts'
 
 /** All of them have it. */
-const VERSION = 0n
+const VERSION = 0
 /** What Java's `\s` stands for; JavaScript's knows more of it. */
 const WHITE_SPACE = /[ \t\v\f]+/
 
@@ -27,7 +27,7 @@ export function decodeCheckpointFile<T>(
   const [version, count, ...rest] = linesOf(content, file)
   const fault = (what: string, line: number) => new CorruptCheckpointError(file, what, line)
   if (version === undefined) throw fault('it is empty', 1)
-  if (parseInt32(version) !== Number(VERSION)) {
+  if (parseInt32(version) !== VERSION) {
     throw fault(`it begins with ${quoted(version)}, and not with the version, ${VERSION}`, 1)
   }
   if (count === undefined) throw fault('it ends before the number of its entries', 2)

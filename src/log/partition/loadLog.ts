@@ -181,15 +181,13 @@ function recoverSegment(
     const barriers = state.barriers.slice(known)
     const position = size - bytes
     request.onChecked({ baseOffset, bytes: position, batches, mirroredBatches, barriers })
-    if (bytes === 0) {
-      // no cut: a process that has died may have left all of it unflushed
-      segment.file.truncate(position)
-      return true
+    if (bytes > 0) {
+      onRecovery({ kind: 'cut', segment: baseOffset, position, bytes, fault: fault ?? 'size', isZero })
+      removeAll(behind, request)
     }
-    onRecovery({ kind: 'cut', segment: baseOffset, position, bytes, fault: fault ?? 'size', isZero })
-    removeAll(behind, request)
+    // also where that cuts nothing: a process that has died may have left all of it unflushed
     segment.file.truncate(position)
-    return false
+    return bytes === 0
   } catch (error) {
     if (!(error instanceof InvalidIndexOffset)) throw error
     onRecovery({

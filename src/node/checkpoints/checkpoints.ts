@@ -72,7 +72,7 @@ export function requireReadableInPartition(directory: string): void {
 
 /** @throws CorruptCheckpointError; LogFileError IO_ERROR */
 export function requireReadableInLogDirectory(logDirectory: string): void {
-  throwFirst([...readLogDirectory(logDirectory).unreadable])
+  throwFirst(readLogDirectory(logDirectory).unreadable)
 }
 
 function throwFirst([first]: readonly CorruptCheckpointError[]): void {

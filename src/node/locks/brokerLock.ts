@@ -57,11 +57,10 @@ export function holdsFile({ pid, major, minor, inode }: ListedLock, file: string
   const [ownMajor, ownMinor] = [majorOf(dev), minorOf(dev)]
   if (ownMajor === major && ownMinor === minor) return ''
   if (ownMajor !== 0 && major !== 0) return null
-  return hasOpen(pid, file)
+  return hasOpen(pid, dev, ino)
 }
 
-function hasOpen(pid: number, file: string): string | null {
-  const { dev, ino } = statSync(file, { bigint: true })
+function hasOpen(pid: number, dev: bigint, ino: bigint): string | null {
   const descriptors = `/proc/${pid}/fd`
   try {
     const isOpen = readdirSync(descriptors).some((name) => {
