@@ -145,6 +145,48 @@ describe('a log whose disk forgets', () => {
   })
 })
 
+describe('leader epochs on such a disk, where the recovery point says that nothing is to be recovered', () => {
+  const options = { segmentBytes: 200, recoveryPoint: 10n }
+  const epochsOf = (entries: Iterable<{ partitionLeaderEpoch: number }>) => [
+    ...new Set(Array.from(entries, ({ partitionLeaderEpoch }) => partitionLeaderEpoch)),
+  ]
+
+  it.each<[string, (log: PartitionLog) => void]>([
+    ['a cut', (log) => log.truncateTo(3n)],
+    ['a cut of all', (log) => log.truncateFullyAndStartAt(0n)],
+    ['a new beginning above', (log) => log.truncateFullyAndStartAt(20n)],
+    ['records that are deleted', (log) => log.deleteRecordsBefore(7n)],
+  ])('%s: the log knows those of all its batches', (_, change) => {
+    const storage = memoryStorage()
+    const whole = PartitionLog.open(storage, options)
+    for (let offset = 0n; offset < 10n; offset++) {
+      const batch = encodeOp({ kind: 'data', pid: 7, seq: Number(offset) }, offset)
+      whole.append(batch, 'mirror', { leaderEpoch: Number(offset) })
+    }
+    expect(whole.segments.length).toBeGreaterThan(3)
+    whole.close()
+    const { left } = powerCuts(
+      storedFiles(storage),
+      (call) => powerLosses(8, SEED * 1000 + call),
+      (disk) => {
+        const log = PartitionLog.open(disk, options)
+        log.updateHighWatermark(10n)
+        change(log)
+        log.flush()
+      },
+      () => null,
+    )
+    for (const { files, where } of left) {
+      const log = PartitionLog.open(memoryStorage(files), options)
+      const held = epochsOf(recordBatches(allRecords(log)))
+      expect(
+        log.leaderEpochs.map(({ epoch }) => epoch),
+        where,
+      ).toEqual(expect.arrayContaining(held))
+    }
+  })
+})
+
 describe('an opening that has something to do, on such a disk', () => {
   const options = { segmentBytes: 200, indexIntervalBytes: 50 }
   const name = (offset: bigint, suffix: string) => `${`${offset}`.padStart(20, '0')}${suffix}`

@@ -113,12 +113,13 @@ export class LocalLog {
 
   /** @param logStartOffset may be above the offset: the batch that comes next holds it */
   truncateFullyAndStartAt(offset: bigint, logStartOffset: bigint): void {
-    this.#snapshots.clear()
-    this.epochs.clear()
     const first = this.segments[0]!
     this.#removeAbove(first.baseOffset)
     first.truncateTo(first.baseOffset)
     this.#storage.sync()
+    // only now: opening drops those of records that are gone, and finds none again for records that are there
+    this.#snapshots.clear()
+    this.epochs.clear()
     this.#noteLogStart(logStartOffset)
     if (first.baseOffset !== offset) {
       // a partition's directory is never without a segment
