@@ -13,22 +13,23 @@ export interface AuditFlags {
 }
 
 const HELP = `
-PATH is a segment file (.log), a partition directory (its segments are one log) or a log directory. Found is what brokers
-let pass on a mirrored log, with the offset, the producer id and its epoch, and what readers of the log get wrong:
+PATH is a segment file (.log), a partition directory (its segments are one log) or a log directory. Found is what
+brokers let pass on a mirrored log, with offset, producer id and epoch, and what readers of the log get wrong:
   sequence               in one epoch, a sequence that does not follow: a gap, a repeat, a step back
   epoch                  an epoch below one that the producer had before
-  transaction            a marker of another epoch, data of another producer in an open transaction, plain data in one (a
-                         broker does not start then), one left open at a barrier, a pair of which one half was mapped
+  transaction            a marker of another epoch, data of another producer in an open transaction, plain data in one
+                         (a broker does not start then), one left open at a barrier, a pair of which one half was mapped
   hanging-transaction    open, and begun behind its own ABORT, or not heard of for longer than a transaction may take
-                         by the log's newest timestamp; one later than now, or than its file's last change, does not count
+                         by the log's newest timestamp; none later than now, or than its file's last change, counts
   overlap                with --source: ids under which producers of several sources would meet in one log
 
 No finding is: a wrapped sequence, an epoch that starts at 0, what compaction or retention removed, a producer that came
-back behind a barrier or after a day, a marker without a transaction, a transaction that came home under its mapped id. Of
-__consumer_offsets and the like, sequences are not looked at. Transactions open at the end of the log are listed.
+back behind a barrier or after a day, a marker without a transaction, a transaction that came home under its mapped id.
+Of __consumer_offsets and the like, sequences are not looked at. Transactions open at the end of the log are listed, and
+ids that a rewrite would put under one (5 and -7) are noted.
 
-With --source, nothing is mirrored: what a mirror of these logs would hold is predicted. Ids >= 0 are mapped, others stay.
-Of log directories, partitions of the same name go into one log; else all do. Sources of one name are one cluster's.
+With --source, nothing is mirrored: what a mirror of these logs would hold is predicted. Ids >= 0 are mapped, others
+stay. Of log directories, partitions of the same name go into one log; else all do. A name stands for one cluster.
 
 Damaged batches are left out, said on stderr, and make the exit status 1.
 

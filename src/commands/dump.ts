@@ -28,8 +28,8 @@ const DEFAULT_BATCH_BYTES = 128 * 1024 * 1024
 const int32 = wholeNumber(0, MAX_INT32) // as Kafka's tool takes them
 
 const HELP = `
-Prints what kafka-dump-log (DumpLogSegments of Kafka 4.3) prints, line by line, and takes its options. PATH is a file, or
-a partition directory or log directory, of which all these files are dumped in the order of their names:
+Prints what kafka-dump-log (DumpLogSegments of Kafka 4.3) prints, line by line, and takes its options. PATH is a file,
+or a partition directory or log directory, of which all these files are dumped in the order of their names:
   .log .checkpoint       batches, and records with --deep-iteration or --print-data-log
   .index .timeindex      entries, each checked against the .log beside it
   .txnindex .snapshot    aborted transactions, producers
@@ -38,8 +38,8 @@ Damage does not end it. A batch with a wrong CRC has "isvalid: false". Where no 
 which was the last good one; then the next batch is searched for and the dump goes on there. Records that cannot be read
 end their batch only. MIRROR_PID_RESET records are shown as: MirrorPidReset {"version":0,"sourceClusterId":"..."}
 
-Decoder classes: StringDecoder (the default), IntegerDecoder, LongDecoder and DefaultDecoder (bytes, in hexadecimal), each
-with org.apache.kafka.tools.api. before it.
+Decoder classes: StringDecoder (the default), IntegerDecoder, LongDecoder and DefaultDecoder (bytes, in hexadecimal),
+each with org.apache.kafka.tools.api. before it.
 
 --json prints one document, written as the dump goes on:
   { files: [{ path, kind, baseOffset?, batches: [{ ...the names of the batch line, records?: [{ offset, timestamp,
@@ -48,8 +48,8 @@ with org.apache.kafka.tools.api. before it.
     findings: [{ kind, message, position }], findingCount, notes }], findingCount, errors }
 With --quiet it has no batches and entries.
 
-Exit status: 0 fine; 1 findings (a wrong CRC, damage, an index that does not fit); 2 usage or I/O error. Offsets that are
-not consecutive are listed as by Kafka's tool, and are no finding: compaction makes such gaps.
+Exit status: 0 fine; 1 findings (a wrong CRC, damage, an index that does not fit); 2 usage or I/O error. Offsets that
+are not consecutive are listed as by Kafka's tool, and are no finding: compaction makes such gaps.
 
 Examples:
   $ mirrorpid dump /kafka/orders-0/00000000000000000000.log --print-data-log

@@ -17,14 +17,15 @@ const HELP = `
 Opens the directory as a broker does after a crash that has lost its recovery point: every segment is checked batch by
 batch, the log is cut at the first damage and later segments go, indexes, leader epochs and producer snapshots are built
 anew from the batches. Then it prints what such a broker knows: offsets, producers, open transactions, barriers. The
-last stable offset is that with all of the log replicated. The log start offset comes from the checkpoint beside the
-directory.
+last stable offset is that with all of the log replicated. The log start offset is the greater of the checkpoint's
+beside the directory and the one that a PartitionLog has noted within (log-start-offset-checkpoint).
 
 Nothing is changed without --write; all changes stay in memory. With it they are made, under a lock (.mirrorpid-lock)
-that keeps other runs of mirrorpid away, and the log is closed as a clean shutdown does. A run with --write that was killed,
-or interrupted, must be run again before a broker starts. Stop the broker first: one that is seen to hold the .lock of the
-log directory (on Linux, in /proc/locks) is named, and nothing is done. Producers whose batches were all deleted are known
-from snapshots alone, and are forgotten by a recovery.
+that keeps other runs of mirrorpid away, and the log is closed as by a clean shutdown, but no producer snapshot is
+written while a mapped producer is known: the log is replayed instead. A run with --write that was killed, or
+interrupted, must be run again before a broker starts. Stop the broker first: one that is seen to hold the .lock of the
+log directory (on Linux, in /proc/locks) is named, and nothing is done. Producers whose batches were all deleted are
+known from snapshots alone, and are forgotten by a recovery.
 
 As Apache Kafka up to at least 4.3 sees the log: --producer-id-test stock --barrier-policy ignore.
   --producer-id-test   mirror (default): batches have a producer unless their id is -1; stock: only ids from 0 on count,
@@ -33,12 +34,12 @@ As Apache Kafka up to at least 4.3 sees the log: --producer-id-test stock --barr
                        --cluster-id as its source; ignore, never
   --barrier-scope      whom it expires: mirrored (default), ids of -2 and below; all
 
-A small file of the broker (a checkpoint, leader epochs, meta.properties, partition.metadata) that is there and cannot be
-read is a finding; what it says is then taken for not known. With --write it is refused.
+A small file of the broker (a checkpoint, leader epochs, meta.properties, partition.metadata) that is there and cannot
+be read is a finding; what it says is then taken for not known. With --write it is refused.
 
-Exit status: 1 where something had to be cut (zeros at the end, as in a preallocated segment, are no damage), where such a
-file cannot be read, or where no broker would start on the log, such as a plain batch of a producer whose transaction is
-open; 2 for a directory that is no partition's, and I/O errors.
+Exit status: 1 where something had to be cut (zeros at the end, as in a preallocated segment, are no damage), where such
+a file cannot be read, or where no broker would start on the log, such as a plain batch of a producer whose transaction
+is open; 2 for a directory that is no partition's, and I/O errors.
 
 Examples:
   $ mirrorpid recover /kafka/orders-0 --cluster-id B

@@ -18,13 +18,13 @@ export interface RewriteFlags extends JobsFlags {
 }
 
 const HELP = `
-PATH is a segment file (.log), a partition directory or a log directory. Of a partition, the segments are rewritten; with
---out the other files are copied as they are, but for producer snapshots and indexes: those are left out (in place:
+PATH is a segment file (.log), a partition directory or a log directory. Of a partition, the segments are rewritten;
+with --out the other files are copied as they are, but for producer snapshots and indexes: those are left out (in place:
 removed), so that a broker recovers the log and builds them anew. No producer under a negative id may stand in them: a
-broker would load it from a snapshot, and hold the last stable offset back for its open transaction for ever. With --unmap
-they are restored where there are snapshots, and none is built. A partition with damage in it is not written and the
-others are; with --crc patch, damage that leaves the batches readable is no hindrance, and stays visible. Nothing appears
-under its final name before it is complete.
+broker would load it from a snapshot, and hold the last stable offset back for its open transaction for ever. With
+--unmap snapshots and transaction indexes are restored; where there is no snapshot, the indexes go too. A partition with
+damage in it is not written and the others are; with --crc patch, damage that leaves the batches readable is no
+hindrance, and stays visible. Nothing appears under its final name before it is complete.
 
 Partitions of __transaction_state and __cluster_metadata, whose record values hold producer ids, are left out of a log
 directory, and refused where a PATH names one.
@@ -33,16 +33,17 @@ Where two producers of a partition would come under one id (5 and -7, which is w
 refused: exit status 1, both ids and their first offsets named. A barrier (MIRROR_PID_RESET) between them is fine, as in
 every log that failed over; with --unmap it is not, as stock brokers know none. --force goes on; it overrides no damage.
 
-In place, only headers change in segments. What is to change is written to a journal first, beside each segment and named
-after it (.mirrorpid-journal); no broker takes that for data. A run that is killed leaves it behind, and the next one on the
-same path finishes the work and removes it; until then every other command says so. With --resume, a run over single segment
-files is finished in those alone, and one over a partition in all of it, each in its own mode. A segment that has other
-names (hard links) is replaced by a copy instead, and those keep the old bytes. Modification times stay as they were, where
-the user owns the files. The directory is locked meanwhile (.mirrorpid-lock) against other runs of mirrorpid, not against
-brokers: a running one that is seen to hold the .lock of the log directory (on Linux, in /proc/locks) is named, and nothing
-is done. Where a broker has added to a half rewritten segment, the journal is finished and what was added is rewritten too.
-A small file of the broker (a checkpoint, meta.properties, partition.metadata) that is there and cannot be read is named,
-and nothing is done.
+In place, only headers change in segments. What is to change is written to a journal first, beside each segment and
+named after it (.mirrorpid-journal); no broker takes that for data. A run that is killed leaves it behind, and the next
+one on the same path finishes the work and removes it; until then every other command says so. Ctrl-C names the journals
+that it leaves, and how to go on. With --resume, a run over single segment files is finished in those alone, and one
+over a partition in all of it, each in its own mode. A segment that has other names (hard links) is replaced by a copy
+instead, and those keep the old bytes. Modification times stay as they were, where the user owns the files. The
+directory is locked meanwhile (.mirrorpid-lock) against other runs of mirrorpid, not against brokers: a running one that
+is seen to hold the .lock of the log directory (on Linux, in /proc/locks) is named, and nothing is done (a dry run does
+not ask). Where a broker has added to a half rewritten segment, the journal is finished and what was added is rewritten
+too. A small file of the broker (a checkpoint, meta.properties, partition.metadata) that is there and cannot be read is
+named, and nothing is done, not even a dry run.
 
 CRC modes:
   patch      (default) computes the new CRC from the old one and the changed id; a batch that was damaged before still

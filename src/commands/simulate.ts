@@ -23,8 +23,8 @@ Policies:
   stop-only  and a stop writes a barrier, which acts on the cluster that wrote it
   default    and the barrier acts wherever it gets to, in log order
 
-The drawing has a column for each cluster and a row for each batch, with the producer id that it has there. "reset" is the
-barrier. Then comes what happened step by step, with the ids that the cluster's producer state holds after it.
+The drawing has a column for each cluster and a row for each batch, with the producer id that it has there. "reset" is
+the barrier. Then comes what happened step by step, with the ids that the cluster's producer state holds after it.
 
 FILE is JSON: { "clusters": ["A", { "name": "B", "replicas": 3 }], "steps": [...] }. Steps, with what may be left out in
 brackets; ids and offsets above 2^53 are written as strings:
@@ -34,8 +34,8 @@ brackets; ids and offsets above 2^53 are written as strings:
   { "step": "fetch", "cluster", ["batches"] }
   { "step": "stop", "cluster", ["openTransactions": "abort" or "truncate"] }
   { "step": "pause", "resume" or "restart", "cluster" }
-producerId -1 is a plain batch. A producer goes on with the sequence after its last acknowledged batch, unless told otherwise.
-What a step may not do is refused, as in a cluster, and the scenario goes on.
+producerId -1 is a plain batch. A producer goes on with the sequence after its last acknowledged batch, unless told
+otherwise. What a step may not do is refused, as in a cluster, and the scenario goes on.
 
 Exit status: 0 fine; 1 collisions, or a state that is not the one of its log; 2 usage or I/O error.
 

@@ -37,6 +37,14 @@ describe('mirrorpid', () => {
     for (const word of words) expect(text).toContain(word)
   })
 
+  it('explains itself in lines of at most 120 columns, as do all commands', () => {
+    const help = (args: string[]) => runCommand([...args, '--help']).stdout
+    const commands = [...help([]).matchAll(/^ {2}(\w+) \[options\]/gm)].map(([, name]) => [name!])
+    expect(commands.length).toBeGreaterThan(6)
+    const lines = [[], ...commands].flatMap((args) => help(args).split('\n'))
+    expect(lines.filter((line) => line.length > 120)).toEqual([])
+  })
+
   it.each([
     [[], 'Usage: mirrorpid'],
     [['frobnicate'], 'unknown command'],
