@@ -51,7 +51,7 @@ function isUsable({ uid, mode }: Owner, user: number, isInGroup: boolean): boole
  * take their place or come beside them.
  * @throws LogFileError IO_ERROR
  */
-export function requireServed(directory: string, files: readonly string[]): void {
+export function requireUsableByOwner(directory: string, files: readonly string[]): void {
   const place = atFile('read it', directory, () => statSync(directory))
   for (const file of files.length === 0 ? [directory] : files) {
     const model = atFile('read it', file, () => statSync(file))
@@ -67,7 +67,7 @@ export function requireWritable(directory: string, files: readonly string[]): vo
   const { R_OK, W_OK, X_OK } = constants
   atFile('write to it', directory, () => accessSync(directory, W_OK | X_OK))
   for (const file of files) atFile('write to it', file, () => accessSync(file, R_OK | W_OK))
-  requireServed(directory, files)
+  requireUsableByOwner(directory, files)
 }
 
 function canServe(model: Owner, place: Owner): boolean {

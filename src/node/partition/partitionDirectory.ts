@@ -9,7 +9,7 @@ import type { LogStorage } from '../../log/partition/storage.ts'
 import { coreOf } from '../../wasm/load.ts'
 import { type PartitionCheckpoints, requireCheckpoints } from '../checkpoints/checkpoints.ts'
 import { atFile } from '../files/ioErrors.ts'
-import { giveLike, requireServed } from '../files/ownership.ts'
+import { giveLike, requireUsableByOwner } from '../files/ownership.ts'
 import { requireNoBroker } from '../locks/brokerLock.ts'
 import { directoryStorage } from '../storage/directoryStorage.ts'
 import { lockPartition, requirePartition } from './requirePartition.ts'
@@ -112,7 +112,7 @@ function makeDirectory(directory: string, ignoreBroker: boolean): void {
     if (!ignoreBroker) requireNoBroker([above])
     const owner = statSync(above)
     const isOwn = (owner.mode & 0o1000) !== 0 || owner.uid === process.geteuid?.()
-    if (!isOwn) requireServed(above, [])
+    if (!isOwn) requireUsableByOwner(above, [])
     mkdirSync(directory)
     if (isOwn) return
     const descriptor = openSync(directory, 'r')

@@ -1,14 +1,19 @@
 import { rm } from 'node:fs/promises'
 import type { RewriteMode } from '../../core/core.ts'
 import type { JournalMode } from '../../log/journalFormat.ts'
-import { requireReadableInPartition } from '../checkpoints/checkpoints.ts'
-import { requireServed } from '../files/ownership.ts'
+import {
+  logDirectoriesOf,
+  requireReadableInLogDirectory,
+  requireReadableInPartition,
+} from '../checkpoints/checkpoints.ts'
+import { requireUsableByOwner } from '../files/ownership.ts'
 import { requireNoLink, requireUnchanged } from '../files/sourceFile.ts'
 import { removeLeftovers, temporaryName, viaTemporary } from '../files/temporaryFiles.ts'
 import type { Job } from '../jobs/job.ts'
 import type { SegmentRewrite } from '../jobs/segmentTasks.ts'
 import { Journals } from '../journal/journals.ts'
 import { type LeftRuns, modeOf } from '../journal/leftRuns.ts'
+import { requireNoBroker } from '../locks/brokerLock.ts'
 import type { DirectoryLocks } from '../locks/directoryLock.ts'
 import { directoryOf, type LogFile, type LogUnit, readUnitAgain } from '../paths/logPaths.ts'
 import { replaceCompanion } from '../segments/companionFile.ts'
@@ -17,6 +22,21 @@ import { runTask } from '../threads/runTask.ts'
 import { type CheckedFiles, type CheckedSegment, checkFiles, type IdsQuestion } from './partitionCheck.ts'
 import type { RewrittenFiles } from './partitionRewrite.ts'
 import { removeRebuilt } from './rebuiltFiles.ts'
+
+/**
+ * To be called before the first of these partition directories is changed: all their log directories are looked at. What is
+ * half rewritten is finished all the same. To tell what would be, a broker may be at work.
+ *
+ * @throws LogFileError BROKER_RUNNING, IO_ERROR; CorruptCheckpointError
+ */
+export function requireChangeable(
+  partitions: readonly string[],
+  { ignoreBroker, resume, dryRun }: { ignoreBroker?: boolean; resume?: boolean; dryRun?: boolean },
+): void {
+  const logDirectories = logDirectoriesOf(partitions)
+  if (!ignoreBroker && !dryRun) requireNoBroker(logDirectories)
+  if (!resume) for (const directory of logDirectories) requireReadableInLogDirectory(directory)
+}
 
 /**
  * Rewrites a partition's files where they are: of segments the headers that change, companions by a copy that takes
@@ -49,7 +69,7 @@ export async function rewriteInPlace(
     if (mode !== null) requireReadableInPartition(directory)
     const now = await readUnitAgain(unit)
     const changed = now.files.filter(({ kind }) => kind !== 'other').map(({ path }) => path)
-    requireServed(directory, changed)
+    requireUsableByOwner(directory, changed)
     await rewriteLocked(now, job, mode, done, force)
   })
 }
@@ -159,11 +179,13 @@ async function checkAndPublish(
     for (const { path } of held) await requireNoLink(path)
     const checked = await checkFiles(files, job, mode, question, (segment) => written(segment).temporary)
     const { segments, companions, rebuilt } = checked
-    const journaled = segments.filter(({ isJournaled }) => isJournaled).map(({ segment }) => written(segment))
+    const journaled = segments
+      .filter(({ isJournaled }) => isJournaled)
+      .map(({ report }) => written(report.path))
     // what changes other files only, and more than one, has to be told of too
     const changed = companions.filter(({ report }) => report.rewritten > 0).length + rebuilt.length
     if (journaled.length === 0 && changed > 1 && segments[0] !== undefined) {
-      const marked = written(segments[0].segment)
+      const marked = written(segments[0].report.path)
       await markRun(marked.segment, marked.temporary, job, mode)
       journaled.push(marked)
     }
@@ -176,11 +198,12 @@ async function checkAndPublish(
 }
 
 async function rewriteSegment(
-  { segment: path, report, stats, isJournaled, isLinked }: CheckedSegment,
+  { report, stats, isJournaled, isLinked }: CheckedSegment,
   job: Job,
   mode: RewriteMode,
   journals: Journals,
 ): Promise<SegmentRewrite> {
+  const { path } = report
   if (report.rewritten === 0) return report
   job.signal?.throwIfAborted()
   await requireUnchanged({ path, stats })

@@ -22,9 +22,7 @@ export interface CheckedFiles {
   meetings: IdsThatMeet[]
 }
 
-export interface CheckedSegment extends Omit<SegmentCheck, 'ids'> {
-  segment: string
-}
+export type CheckedSegment = Omit<SegmentCheck, 'ids'>
 
 export interface CheckedCompanion {
   file: LogFile
@@ -56,7 +54,7 @@ export async function checkFiles(
   const segments = files.filter(({ kind }) => kind === 'segment')
   const passes = await job.each(segments, async ({ path }) => {
     const { ids, ...check } = await runTask('check', { path, journal: journalOf(path), mode }, job)
-    return { path, ids, check: { segment: path, ...check } }
+    return { path, ids, check }
   })
   const meeting =
     question === null

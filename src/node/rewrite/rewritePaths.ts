@@ -10,19 +10,17 @@ import {
 import type { RewriteMode, RewriteOptions } from '../../core/core.ts'
 import { InvalidArgumentError, MirrorPidError } from '../../errors.ts'
 import { addCounts, type BatchSums, newSums } from '../../log/counts.ts'
-import { logDirectoriesOf, requireReadableInLogDirectory } from '../checkpoints/checkpoints.ts'
 import { onFile } from '../files/ioErrors.ts'
 import { syncDirectory } from '../files/syncDirectory.ts'
 import { isThere, viaTemporary } from '../files/temporaryFiles.ts'
 import { JOBS_OPTIONS, Job, type JobsOptions } from '../jobs/job.ts'
 import { requireFinished } from '../journal/journalErrors.ts'
-import { requireNoBroker } from '../locks/brokerLock.ts'
 import { DirectoryLocks } from '../locks/directoryLock.ts'
 import { directoryOf, type LogPath, type LogUnit, readLogPaths } from '../paths/logPaths.ts'
 import { runTask } from '../threads/runTask.ts'
 import { Workers } from '../threads/workers.ts'
 import { judgeSegment } from './idsThatMeet.ts'
-import { rewriteInPlace } from './inPlaceRewrite.ts'
+import { requireChangeable, rewriteInPlace } from './inPlaceRewrite.ts'
 import { withoutInternalTopics } from './internalTopics.ts'
 import { rewriteDry } from './partitionCheck.ts'
 import { copyAsItIs, noFiles, type RewrittenFiles, writePartition } from './partitionRewrite.ts'
@@ -147,12 +145,12 @@ export async function rewritePaths(
   const job = Job.start(options)
   const began = performance.now()
   const { logs, refused } = await withoutInternalTopics(await readLogPaths(paths))
-  if (inPlace) requireChangeable(logs, options)
+  const units = logs.flatMap((log) => log.units)
+  if (inPlace) requireChangeable(units.map(directoryOf), options)
   const parts =
     outDirectory === undefined
       ? partsInPlace(logs, rewriting, resume)
       : await partsInto(outDirectory, logs, rewriting)
-  const units = logs.flatMap((log) => log.units)
   const { done, errors } = await Workers.employ(job, units, options.signal, () => rewriteParts(parts, job))
   const leftOut = logs.flatMap((log) => log.leftOut)
   const unread = logs.flatMap((log) => log.errors)
@@ -193,20 +191,6 @@ async function writeOutput(
     done.files.push({ ...report, out })
     done.meetings.push(...meetings)
   }
-}
-
-/**
- * All log directories are looked at before the first partition is changed. What is half rewritten is finished all the same. To
- * tell what would be, a broker may be at work.
- */
-function requireChangeable(
-  logs: readonly LogPath[],
-  { ignoreBroker, resume, dryRun }: RewritePathsOptions,
-): void {
-  const partitions = logs.flatMap(({ units }) => units).map(directoryOf)
-  const logDirectories = logDirectoriesOf(partitions)
-  if (!ignoreBroker && !dryRun) requireNoBroker(logDirectories)
-  if (!resume) for (const directory of logDirectories) requireReadableInLogDirectory(directory)
 }
 
 function partsInPlace(logs: readonly LogPath[], { mode, force, dryRun }: Rewriting, resume: boolean): Part[] {

@@ -9,18 +9,16 @@ import {
 } from '../../core/arguments.ts'
 import type { RewriteOptions } from '../../core/core.ts'
 import { InvalidArgumentError } from '../../errors.ts'
-import { logDirectoriesOf, requireReadableInLogDirectory } from '../checkpoints/checkpoints.ts'
 import { onFile } from '../files/ioErrors.ts'
 import { requireAbsent, viaTemporary } from '../files/temporaryFiles.ts'
 import { JOB_OPTIONS, Job, type JobOptions } from '../jobs/job.ts'
 import type { SegmentRewrite } from '../jobs/segmentTasks.ts'
 import { requireFinished } from '../journal/journalErrors.ts'
-import { requireNoBroker } from '../locks/brokerLock.ts'
 import { DirectoryLocks } from '../locks/directoryLock.ts'
 import { journalsOf } from '../paths/logPaths.ts'
 import { writeSegment } from '../segments/segmentPasses.ts'
 import { judgeSegment } from './idsThatMeet.ts'
-import { rewriteInPlace } from './inPlaceRewrite.ts'
+import { requireChangeable, rewriteInPlace } from './inPlaceRewrite.ts'
 import { requireOtherTopic } from './internalTopics.ts'
 import { noFiles } from './partitionRewrite.ts'
 
@@ -89,9 +87,7 @@ export async function rewriteSegmentFile(
     )
     return { ...report, out }
   }
-  const logDirectories = logDirectoriesOf([dirname(path)])
-  if (!options.ignoreBroker) requireNoBroker(logDirectories)
-  for (const directory of logDirectories) requireReadableInLogDirectory(directory)
+  requireChangeable([dirname(path)], options)
   job.plan(2 * size)
   const done = noFiles()
   const part = job.part(2 * size)
